@@ -91,6 +91,7 @@ extension BusInterface {
         BusProperty("Names", "a{ss}") { session in .texts(of: session.streams) { session.name(of: $0.id) } },
         BusProperty("Cameras", "a{ss}") { .texts(of: $0.streams) { $0.camera.rawValue } },
         BusProperty("Microphones", "a{ss}") { .texts(of: $0.streams) { $0.microphone.rawValue } },
+        BusProperty("Demands", "a{ss}") { .texts(of: $0.streams) { "\($0.demand)" } },
       ],
       signals: [.streamAdded, .streamStateChanged, .streamRemoved, .statisticsChanged])
   }

@@ -95,7 +95,13 @@ import Testing
       ElementNavigation.send(
         .scrolled(x: 16, y: 6, deltaX: 1, deltaY: -2), on: PictureSize(width: 64, height: 48), to: member)
     }
-    let event = try #require(gst_harness_try_pull_upstream_event(harness.harness))
+    var next = gst_harness_try_pull_upstream_event(harness.harness)
+    // The element also tells upstream how large its pictures have to be.
+    while let other = next, other.pointee.type != GST_EVENT_NAVIGATION {
+      gst_event_unref(other)
+      next = gst_harness_try_pull_upstream_event(harness.harness)
+    }
+    let event = try #require(next)
     defer { gst_event_unref(event) }
     var (x, y, deltaX, deltaY) = (0.0, 0.0, 0.0, 0.0)
     #expect(gst_navigation_event_parse_mouse_scroll_event(event, &x, &y, &deltaX, &deltaY) != 0)

@@ -23,7 +23,8 @@ import Testing
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     layer.report(
-      to: PresentationTally { error in told.withLock { $0.append(error?.code) } }, sharing: FrameConversions())
+      to: PresentationTally { error in told.withLock { $0.append(error?.code) } }, sharing: FrameConversions(),
+      notifying: DemandNotice())
     fail(renderer, .other(-5), tries: 4)
     layer.enqueue(numbered(1))
     #expect(await eventually { renderer.shown == [1] })
@@ -41,7 +42,8 @@ import Testing
     let (renderer, next) = (TestRenderer(), TestRenderer())
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     layer.report(
-      to: PresentationTally { error in told.withLock { $0.append(error?.code) } }, sharing: FrameConversions())
+      to: PresentationTally { error in told.withLock { $0.append(error?.code) } }, sharing: FrameConversions(),
+      notifying: DemandNotice())
     fail(renderer, .rendererLost, tries: .max)
     layer.enqueue(numbered(1))
     #expect(await eventually { told.withLock { $0 } == [.rendererLost] })

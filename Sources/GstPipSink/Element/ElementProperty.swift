@@ -62,6 +62,11 @@ struct ElementProperty: Sendable {
       "Start picture-in-picture when the session's window is hidden, and stop it when the window is visible again",
       whenPlaying, \.isAutomatic),
     boolean(
+      "background-decoding", "Background decoding",
+      "Whether the stream is decoded while nobody sees it; with false, its video decoder is suspended meanwhile, and "
+        + "resumes with a keyframe, which is requested", whenPlaying, \.decodesInBackground),
+    wantedLength("wanted-width", "Wanted width", \.width), wantedLength("wanted-height", "Wanted height", \.height),
+    boolean(
       "dbus", "D-Bus", "Let other processes control the session by D-Bus, also as a media player (MPRIS)", whenReady,
       \.isOnBus),
     enumeration(
@@ -217,6 +222,20 @@ struct ElementProperty: Sendable {
       name, nick, summary, flags, isSetAtFirst: ElementSettings()[keyPath: setting],
       get: { $0.settings[keyPath: setting] },
       set: { state, isSet in state.set { $0[keyPath: setting] = isSet } })
+  }
+
+  private static func wantedLength(
+    _ name: String, _ nick: String, _ length: KeyPath<(width: Int, height: Int), Int> & Sendable
+  ) -> ElementProperty {
+    ElementProperty(name: name) {
+      g_param_spec_int(
+        name, nick,
+        "Of the largest size, in pixels, at which the stream can be seen anywhere; 0 while nobody sees it, and 2147483647 "
+          + "where no size is too large", 0, .max, 0, GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
+    } set: { _, _ in
+    } get: { state, value in
+      g_value_set_int(value, gint(clamping: (state.member?.demand.limit ?? (0, 0))[keyPath: length]))
+    }
   }
 
   private static func balance(_ channel: ElementColorBalance.Channel) -> ElementProperty {

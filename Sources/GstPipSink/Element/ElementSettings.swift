@@ -42,6 +42,8 @@ struct ElementSettings: Sendable {
   /// Whether the stream shows somebody's screen, as the application says.
   var isScreenShare = false
   var isAutomatic = false
+  /// Whether the stream is decoded while nobody sees it.
+  var decodesInBackground = true
   /// Whether the session is on the session bus.
   var isOnBus = false
   var endAction = PictureInPictureEndAction.nextStream

@@ -34,6 +34,13 @@ struct ElementSignal {
     }
   }
 
+  /// Tells the application that another size is enough for those who see the stream.
+  static func demandChanged(_ demand: StreamDemand) -> ElementSignal {
+    let (width, height) = demand.limit
+    return ElementSignal(
+      "demand-changed", ("width", .unsigned(UInt64(width))), ("height", .unsigned(UInt64(height))))
+  }
+
   /// Tells the application that the place of the pictures has changed in a window that only the application draws. They
   /// are visible there from its next drawing on.
   static let drawWindow = ElementSignal("draw-window")
@@ -48,7 +55,7 @@ struct ElementSignal {
 
   /// Registers the signals. It is called when the element's class is initialized.
   static func install(on type: GType) {
-    for signal in examples.compactMap({ ElementSignal($0) }) + [drawWindow] {
+    for signal in examples.compactMap({ ElementSignal($0) }) + [drawWindow, demandChanged(.hidden)] {
       var types = signal.values.map(\.value.type)
       g_signal_newv(
         signal.name, type, G_SIGNAL_RUN_LAST, nil, nil, nil, nil, PIPSINK_TYPE_NONE, guint(types.count), &types)

@@ -28,6 +28,8 @@ final class ElementState: @unchecked Sendable {
   /// The number of frames that were skipped since the start, because they are in memory that the processor cannot read.
   private let skippedCount = Atomic<UInt64>(0)
   private var chain: ProcessorChain?
+  /// Says which frames a suspended decoder still held; nil in an engine, which leaves them out itself.
+  private var upstream: UpstreamDemand?
   /// Subtitles and other pictures that are drawn over the frames.
   var overlays = ElementOverlays()
   let colorChannels = ElementColorBalance.Channels()
@@ -167,7 +169,7 @@ final class ElementState: @unchecked Sendable {
       } else {
         let member = try ElementSession.join(
           streamID: id, element: reference, settings: box, playback: playback, paintable: paintable)
-        chain = member.chain
+        (chain, upstream) = (member.chain, member.upstream)
         if settings.isOnBus, settings.surface == .none { member.warnOfNoBus("It has no surface.") }
         membership.withLock { $0 = member }
         member.applyColorBalance()
@@ -196,7 +198,7 @@ final class ElementState: @unchecked Sendable {
       member?.chain.processors = []
       return member?.session.surface == .window
     }
-    chain = nil
+    (chain, upstream) = (nil, nil)
     forgetFormat()
     set(title: nil)
     skippedCount.store(0, ordering: .relaxed)
@@ -258,7 +260,7 @@ final class ElementState: @unchecked Sendable {
   func preroll(_ parent: () -> GstFlowReturn) -> GstFlowReturn { wrapper.preroll(parent) }
 
   func show(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    guard wrapper.mustShow(buffer) else { return GST_FLOW_OK }
+    guard wrapper.mustShow(buffer), upstream?.isLeftOver(buffer) != true else { return GST_FLOW_OK }
     guard let chain else { return GST_FLOW_NOT_NEGOTIATED }
     guard let format = wrapper.format, format.isInSystemMemory || SampleWrapper.canRead(buffer, format) else {
       return skip()

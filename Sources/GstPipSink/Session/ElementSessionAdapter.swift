@@ -59,6 +59,7 @@ final class ElementSessionAdapter {
         if member.settings.mode == .pip || awaited == member.streamID { perform(.start, for: member) }
       }
     }
+    if let upstream = member.upstream { session.setUpstream(upstream, of: member.streamID) }
     apply(member)
     updatePlayback()
     if member.settings.isOnBus { export(for: member) }
@@ -113,6 +114,7 @@ final class ElementSessionAdapter {
     if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
     if settings.streamName != old.streamName { try? session.setName(settings.streamName, of: id) }
     try? session.setVideoGravity(settings.fitting, of: id)
+    member.upstream?.suspendsDecoder = !settings.decodesInBackground
     report(member) { () throws(PipSinkError) in
       try display.show(member)
       // The stream may have been in a window of its application when these were set before.
@@ -256,6 +258,8 @@ final class ElementSessionAdapter {
         member.element.post(
           "The stream cannot be shown.", error.description, code: GST_RESOURCE_ERROR_WRITE, isWarning: true)
       }
+    case .demandChanged(let id, let demand):
+      for member in members where member.streamID == id { member.note(demand) }
     case .display(.windowLost(let error)): owner.loseDisplay(error)
     case .display(.closeRequested): owner.fail("The window was closed.", "The user has closed it.")
     default: break

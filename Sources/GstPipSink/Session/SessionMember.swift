@@ -1,3 +1,4 @@
+import CGStreamer
 import PipSink
 import PipSinkGTK4
 import PipSinkWindows
@@ -19,6 +20,9 @@ final class SessionMember: Sendable {
   let layer: SampleBufferDisplayLayer
   let chain: ProcessorChain
   let session: ElementSession
+  /// Tells the elements before this one how large its pictures have to be.
+  let upstream: UpstreamDemand?
+  private let demandBox = Locked(StreamDemand.hidden)
   private let box: Locked<ElementSettings>
   private let window = Locked(ApplicationWindow())
   private let playback: Locked<ElementPlayback>
@@ -48,6 +52,24 @@ final class SessionMember: Sendable {
     layer = SampleBufferDisplayLayer(name: streamID.rawValue)
     session.router.setLayer(layer, for: streamID)
     chain = ProcessorChain(processors, next: session.router.input(for: streamID))
+    upstream = element.use { instance in
+      let sink = UnsafeMutableRawPointer(instance).assumingMemoryBound(to: GstBaseSink.self)
+      return UpstreamDemand(before: sink.pointee.sinkpad) { [element] _, refusal in
+        guard let refusal else { return }
+        element.post("The stream is decoded while it is hidden.", refusal, isWarning: true)
+      }
+    }
+  }
+
+  /// How large the stream's pictures have to be.
+  var demand: StreamDemand { demandBox.withLock { $0 } }
+
+  /// Notes another demand, and notifies the application.
+  func note(_ demand: StreamDemand) {
+    let old = demandBox.exchange(demand).limit
+    if old.width != demand.limit.width { element.notify("wanted-width") }
+    if old.height != demand.limit.height { element.notify("wanted-height") }
+    ElementSignal.demandChanged(demand).emit(on: element, session: session.name, streamID: streamID)
   }
 
   /// Whether the element's stream is paused.
@@ -109,6 +131,7 @@ final class SessionMember: Sendable {
   }
 
   func leave() {
+    upstream?.end()
     leaveWindow { $0.hasLeft = true }
     session.leave(self)
   }

@@ -23,4 +23,10 @@ extension VideoEngine {
       if isNew { updateDecoding() }
     }
   }
+
+  /// Sets how large a stream's pictures have to be, which its pipeline is told of.
+  func setDemand(_ demand: StreamDemand, of id: StreamID) {
+    status.update(id) { $0.demand = demand }
+    updateDecoding()
+  }
 }

@@ -12,6 +12,8 @@ public final class FrameRouter: Sendable {
   private let firstFrameBroadcast = Broadcast<StreamID>()
   private let failureBroadcast = Broadcast<SurfaceFailure>()
   private let logger: Logger
+  /// Is given when a stream is shown somewhere else, or what shows it has changed.
+  let demandNotice = DemandNotice()
 
   /// The state that switches change, which is behind the lock.
   private struct Control {
@@ -76,6 +78,7 @@ public final class FrameRouter: Sendable {
         add(streamID, inApp: inApp, to: &control)
       }
     }
+    demandNotice()
   }
 
   @discardableResult
@@ -85,7 +88,7 @@ public final class FrameRouter: Sendable {
     let placement = control.table.placement(of: streamID)
     let route = StreamRoute(
       streamID: streamID, placement: placement, inApp: inApp, pictureInPicture: control.destination(of: placement),
-      broadcast: broadcast, awaitedFrames: firstFrameBroadcast, failures: failureBroadcast)
+      broadcast: broadcast, awaitedFrames: firstFrameBroadcast, failures: failureBroadcast, notice: demandNotice)
     for destination in control.awaiting.removeValue(forKey: streamID) ?? [] { _ = route.add(destination) }
     control.routes.append(route)
     return route
@@ -95,7 +98,8 @@ public final class FrameRouter: Sendable {
   ///
   /// - Returns: whether the stream has already delivered a frame.
   func addDestination(_ destination: any SampleBufferDestination, for streamID: StreamID) -> Bool {
-    control.withLock { control in
+    defer { demandNotice() }
+    return control.withLock { control in
       if let route = control.route(streamID) { return route.add(destination) }
       if control.awaiting[streamID]?.contains(where: { $0 === destination }) != true {
         control.awaiting[streamID, default: []].append(destination)
@@ -113,6 +117,7 @@ public final class FrameRouter: Sendable {
   }
 
   func removeDestination(_ destination: any SampleBufferDestination, for streamID: StreamID) {
+    defer { demandNotice() }
     control.withLock { control in
       control.awaiting[streamID]?.removeAll { $0 === destination }
       if control.awaiting[streamID]?.isEmpty == true { control.awaiting[streamID] = nil }
@@ -135,7 +140,8 @@ public final class FrameRouter: Sendable {
 
   /// Adds a picture-in-picture surface: the primary one if there is none yet, and another one otherwise.
   func addSurface(_ destination: any SampleBufferDestination) -> PictureInPictureSurfaceID {
-    control.withLock { control in
+    defer { demandNotice() }
+    return control.withLock { control in
       var id = PictureInPictureSurfaceID.primary
       if control.surfaces[id] != nil {
         control.lastSurfaceNumber += 1
@@ -165,6 +171,13 @@ public final class FrameRouter: Sendable {
   /// yet. For a stream on several surfaces, it is the size of the largest one.
   package func surfaceSize(of streamID: StreamID) -> PictureSize? {
     control.withLock { $0.route(streamID) }?.surfaceSize
+  }
+
+  /// How large a stream's frames have to be for all surfaces that show them; nil for an unknown stream.
+  ///
+  /// - Parameter countingHidden: whether surfaces count that nobody can see now.
+  func demand(of streamID: StreamID, countingHidden: Bool) -> StreamDemand? {
+    control.withLock { $0.route(streamID) }?.demand(countingHidden: countingHidden)
   }
 
   // MARK: - Switches
@@ -240,6 +253,7 @@ public final class FrameRouter: Sendable {
     _ presented: (@Sendable (MonotonicTime) -> Void)?, isRecorded: Bool = true
   ) {
     control.table = table
+    defer { demandNotice() }
     var moving = control.routes.filter { $0.placement != table.placement(of: $0.streamID) }
     func move(_ route: StreamRoute, to placement: RoutingTable.Placement) {
       logger.debug("stream \"\(route.streamID)\" goes to \(placement.kind)")

@@ -28,11 +28,17 @@ protocol SampleBufferDestination: AnyObject, Sendable {
   ///   - tally: counts what becomes of the stream's frames; nil for a destination that shows the stream in addition to its
   ///     surface.
   ///   - conversions: convert the stream's frames and have its colour balance.
-  func report(to tally: PresentationTally?, sharing conversions: FrameConversions)
+  ///   - notice: is to be given when ``bounds`` or ``demand(countingHidden:)`` may have changed.
+  func report(to tally: PresentationTally?, sharing conversions: FrameConversions, notifying notice: DemandNotice)
 
   /// Shows the current picture again, because something about its stream has changed.
   func redraw()
 
   /// The size of the layer's renderer in pixels; nil without a renderer, or while that has no size.
   var bounds: PictureSize? { get }
+
+  /// How large the frames have to be for what shows them, in the orientation in which they come here.
+  ///
+  /// - Parameter countingHidden: whether a renderer counts that nobody can see now.
+  func demand(countingHidden: Bool) -> StreamDemand
 }

@@ -7,6 +7,7 @@ final class StreamRoute: SampleBufferConsumer {
   fileprivate let state: Locked<State>
   private let tally: PresentationTally
   private let conversions = FrameConversions()
+  private let notice: DemandNotice
 
   fileprivate struct State {
     var placement: RoutingTable.Placement
@@ -46,15 +47,16 @@ final class StreamRoute: SampleBufferConsumer {
   init(
     streamID: StreamID, placement: RoutingTable.Placement, inApp: (any SampleBufferDestination)?,
     pictureInPicture: (any SampleBufferDestination)?, broadcast: Broadcast<SurfaceChange>,
-    awaitedFrames: Broadcast<StreamID>, failures: Broadcast<SurfaceFailure>
+    awaitedFrames: Broadcast<StreamID>, failures: Broadcast<SurfaceFailure>, notice: DemandNotice
   ) {
     self.streamID = streamID
+    self.notice = notice
     tally = PresentationTally { failures.send(SurfaceFailure(streamID: streamID, error: $0)) }
     self.broadcast = broadcast
     self.awaitedFrames = awaitedFrames
     state = Locked(State(placement: placement, inApp: inApp, pictureInPicture: pictureInPicture))
-    inApp?.report(to: tally, sharing: conversions)
-    pictureInPicture?.report(to: tally, sharing: conversions)
+    inApp?.report(to: tally, sharing: conversions, notifying: notice)
+    pictureInPicture?.report(to: tally, sharing: conversions, notifying: notice)
   }
 
   func consume(_ sampleBuffer: consuming SampleBuffer) {
@@ -104,7 +106,7 @@ final class StreamRoute: SampleBufferConsumer {
           with: waiting ?? state.latest, isFresh: waiting != nil, presented: placement.surface == nil ? reported : nil)
       }
       if placement.surface != nil, changesSurface {
-        pictureInPicture?.report(to: tally, sharing: conversions)
+        pictureInPicture?.report(to: tally, sharing: conversions, notifying: notice)
         pictureInPicture?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: reported)
       }
       if waiting != nil, changesSurface, state.destination == nil { state.statistics.replaced += 1 }
@@ -133,7 +135,7 @@ final class StreamRoute: SampleBufferConsumer {
       guard inApp !== state.inApp else { return nil }
       let waiting = state.inApp?.relinquish(removingImage: true)
       state.inApp = inApp
-      inApp?.report(to: tally, sharing: conversions)
+      inApp?.report(to: tally, sharing: conversions, notifying: notice)
       if state.placement.isInApp {
         inApp?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: nil)
         if waiting != nil, inApp == nil { state.statistics.replaced += 1 }
@@ -147,7 +149,7 @@ final class StreamRoute: SampleBufferConsumer {
   func show(on pictureInPicture: any SampleBufferDestination) {
     state.withLock { state in
       state.pictureInPicture = pictureInPicture
-      pictureInPicture.report(to: tally, sharing: conversions)
+      pictureInPicture.report(to: tally, sharing: conversions, notifying: notice)
       pictureInPicture.begin(with: state.latest, isFresh: false, presented: nil)
     }
   }
@@ -159,7 +161,7 @@ final class StreamRoute: SampleBufferConsumer {
     state.withLock { state in
       guard !state.others.contains(where: { $0 === destination }) else { return state.latest != nil }
       state.others.append(destination)
-      destination.report(to: nil, sharing: conversions)
+      destination.report(to: nil, sharing: conversions, notifying: notice)
       if let latest = state.latest { destination.begin(with: latest, isFresh: false, presented: nil) }
       return state.latest != nil
     }
@@ -207,6 +209,15 @@ final class StreamRoute: SampleBufferConsumer {
   var surfaceSize: PictureSize? {
     let sizes = state.withLock(\.surfaces).compactMap(\.bounds)
     return sizes.max { $0.width * $0.height < $1.width * $1.height }
+  }
+
+  /// How large the stream's frames have to be for all surfaces that show them.
+  ///
+  /// - Parameter countingHidden: whether surfaces count that nobody can see now.
+  func demand(countingHidden: Bool) -> StreamDemand {
+    let (surfaces, orientation) = state.withLock { ($0.surfaces, $0.latest?.orientation ?? .upright) }
+    return surfaces.reduce(StreamDemand.hidden) { $0.union($1.demand(countingHidden: countingHidden)) }.turned(
+      by: orientation)
   }
 
   /// Begins another run of the stream, whose frames are numbered from 1 again.

@@ -1,3 +1,6 @@
+import CGStreamer
+import Logging
+
 /// Streams whose frames come from outside of the session's engine.
 extension PictureInPictureSession {
   /// Adds a stream whose frames the app pushes, from any thread. It counts as playing from its first frame on, and as
@@ -15,6 +18,35 @@ extension PictureInPictureSession {
     _ streamID: StreamID, stallTimeout: Duration? = .seconds(3)
   ) throws(PipSinkError) -> StreamInput {
     StreamInput(streamID: streamID, deliveringTo: try addStream(streamID, stallTimeout: stallTimeout))
+  }
+
+  /// Adds a stream whose frames the app takes from a sink in a GStreamer pipeline of its own, such as an appsink, and
+  /// pushes. It plays and stalls as one of ``addInput(_:stallTimeout:)`` does. While nobody sees it, its video decoder is
+  /// suspended and it does not stall; when somebody sees it again, a keyframe is requested and decoding resumes with the
+  /// next one. The elements before the sink learn of the stream's demand (``SessionEvent/demandChanged(_:_:)``).
+  ///
+  /// Where an element between the decoder and the sink passes the pictures to others, too, such as a tee, the decoder is
+  /// not suspended, and the log says why. ``VideoEngine/isBackgroundDecodingEnabled`` of the session's engine applies,
+  /// as it is when the demand changes.
+  ///
+  /// - Parameters:
+  ///   - streamID: the stream's ID.
+  ///   - sinkPad: the sink's pad. The session keeps a reference to it until the stream is removed.
+  ///   - stallTimeout: as for ``addInput(_:stallTimeout:)``.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, or the errors of ``SessionDisplay/add(_:for:)``. Nothing has
+  ///   changed then.
+  public func addInput(
+    _ streamID: StreamID, unsafeSinkPad sinkPad: UnsafeMutablePointer<GstPad>, stallTimeout: Duration? = .seconds(3)
+  ) throws(PipSinkError) -> StreamInput {
+    let status = engine.status
+    let upstream = UpstreamDemand(before: sinkPad, clock: status.clock) { isSuspended, refusal in
+      status.setDecodingSuspended(isSuspended, of: streamID)
+      guard let refusal else { return }
+      Logger(visible: "pipsink.session").warning("stream \"\(streamID)\" is decoded while it is hidden: \(refusal)")
+    }
+    let consumer = try addStream(streamID, stallTimeout: stallTimeout)
+    setUpstream(upstream, of: streamID)
+    return StreamInput(streamID: streamID, deliveringTo: LeftOverFilter(upstream: upstream, next: consumer))
   }
 
   /// Adds a stream of an engine that belongs to the app. It plays and stalls as one of
@@ -99,6 +131,7 @@ extension PictureInPictureSession {
   func noteAwaitedFrame(of id: StreamID) {
     guard engine.inputIDs.contains(id), !router.awaitsFrame(of: id) else { return }
     setInput(id, to: .playing)
+    known[id]?.upstream?.repeatDemand()
     guard let stream = known[id], stream.stallTimeout != nil else { return }
     known[id]?.flow = (router.statistics(of: id)?.received ?? 0, engine.status.clock.now)
     watchInputs()
@@ -115,8 +148,8 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Notes which pushed streams have stalled. A stream does not stall while the session is paused, and not while its
-  /// camera is off: who switches a camera off sends no frames.
+  /// Notes which pushed streams have stalled. A stream does not stall while the session is paused, while its camera is
+  /// off, since who switches a camera off sends no frames, or while its source knows that nobody sees it.
   ///
   /// - Returns: when to look again; nil when no stream can stall.
   private func lookAtInputs(at now: MonotonicTime) -> Duration? {
@@ -124,7 +157,8 @@ extension PictureInPictureSession {
     for (id, stream) in known {
       guard let flow = stream.flow, let timeout = stream.stallTimeout else { continue }
       let count = router.statistics(of: id)?.received ?? 0
-      if count != flow.frameCount || isPlaybackPaused || stream.isScreenShare || isOff(.camera, of: id) {
+      let isUnwanted = stream.upstream != nil && engine.info(of: id)?.demand == .hidden
+      if count != flow.frameCount || isPlaybackPaused || stream.isScreenShare || isOff(.camera, of: id) || isUnwanted {
         known[id]?.flow = (count, now)
       } else if now >= flow.since.advanced(by: timeout) {
         setInput(id, to: .stalled)
@@ -134,5 +168,19 @@ extension PictureInPictureSession {
     }
     if next == nil { inputWatch = nil }
     return next
+  }
+}
+
+/// Leaves out the frames that a suspended decoder still held.
+private final class LeftOverFilter: SampleBufferConsumer {
+  private let upstream: UpstreamDemand
+  private let next: any SampleBufferConsumer
+
+  init(upstream: UpstreamDemand, next: any SampleBufferConsumer) {
+    (self.upstream, self.next) = (upstream, next)
+  }
+
+  func consume(_ sampleBuffer: consuming SampleBuffer) {
+    if !upstream.isLeftOver(sampleBuffer.pixelBuffer.buffer) { next.consume(sampleBuffer) }
   }
 }

@@ -115,6 +115,7 @@ extension PictureInPictureSession {
     prepare()
     if old.isMicrophoneOff != new.isMicrophoneOff { display.setMicrophoneOff(new.isMicrophoneOff, for: id) }
     updatePlaces()
+    router.demandNotice()
   }
 
   /// What stands in place of a stream's picture; nil while it has one.

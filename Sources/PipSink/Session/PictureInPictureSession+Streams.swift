@@ -90,6 +90,7 @@ extension PictureInPictureSession {
     let isRouted = stream?.chain != nil
     if isRouted, router.table.entries[.primary]?.streamID == streamID { router.leavePictureInPicture() }
     let summary = summary(of: streamID, info)
+    stream?.upstream?.end()
     known[streamID] = nil
     if stream?.duration != nil { noteDurationChange(of: streamID) }
     for layer in router.attachedLayers(ofStream: streamID) { layer.detach() }

@@ -81,6 +81,8 @@ public final class PictureInPictureSession {
   var skipping: Task<Void, Never>?
   /// Notes pushed streams that stall; nil while none can.
   var inputWatch: Task<Void, Never>?
+  /// Looks again at the demand for streams, for which less has been asked for a moment.
+  var demandWatch: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
   private let log = SessionLog()
   private let meter = PictureInPictureMeter()
@@ -138,11 +140,14 @@ public final class PictureInPictureSession {
     observeStreams()
     updateBackgroundWatch()
     updatePlaces()
+    self.router.demandNotice.set { [weak self] in Task { @MainActor in self?.updateDemand() } }
+    updateDemand()
   }
 
   isolated deinit {
     for task in tasks { task.cancel() }
     inputWatch?.cancel()
+    demandWatch?.cancel()
     display.eventHandler = nil
   }
 

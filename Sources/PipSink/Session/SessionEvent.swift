@@ -19,6 +19,10 @@ public enum SessionEvent: Sendable {
   /// A stream can be sought in now or can no longer, or its duration has changed
   /// (``PictureInPictureSession/duration(of:)``).
   case durationChanged(StreamID)
+  /// Another size of a stream's pictures is enough for those who see them, or nobody sees them any more, or somebody does
+  /// again. More is asked for at once, and less after half a second. The elements before the stream's sink learn of it,
+  /// too, by a custom upstream event, "pipsink-demand", with the integers `width` and `height`.
+  case demandChanged(StreamID, StreamDemand)
   /// A stream goes on from another position after a seek through the session.
   case seeked(StreamID, to: MediaTime)
   /// ``PictureInPictureSession/isPaused``, `isMuted` or `volume` has changed, or an interruption has begun or ended.

@@ -25,6 +25,7 @@ struct SessionLog {
     case .playbackChanged: session.debug("pause, sound or volume has changed")
     case .nameChanged(let id): session.debug("stream \"\(id)\" has another name")
     case .durationChanged(let id): session.debug("the duration of stream \"\(id)\" has changed")
+    case .demandChanged(let id, let demand): session.debug("the demand for stream \"\(id)\" is now: \(demand)")
     case .seeked(let id, let time): session.debug("stream \"\(id)\" goes on from \(time.seconds) s")
     case .pictureInPicture, .display: break
     }

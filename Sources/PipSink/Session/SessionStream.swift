@@ -24,6 +24,10 @@ struct SessionStream {
   var stallTimeout: Duration?
   /// The number of frames of a pushed stream that plays, and since when there are so many; nil while none is expected.
   var flow: (frameCount: UInt64, since: MonotonicTime)?
+  /// Delays a lower demand.
+  var demandDelay = DemandDelay()
+  /// Tells the app's elements before the stream's frames of the demand; nil for other streams.
+  var upstream: UpstreamDemand?
   /// The controller of its own picture-in-picture window.
   var controller: PictureInPictureController?
 

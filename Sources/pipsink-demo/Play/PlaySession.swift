@@ -225,7 +225,9 @@ final class PlaySession {
       statusLine.say("stream \"\(id)\" is shown again")
     case .refused(let error): report(CommandError(error))
     case .streamAdded(let id): (failed[id], notShown[id]) = (nil, nil)
-    case .streamRemoved, .nameChanged, .pictureInPicture, .playbackChanged, .durationChanged, .seeked, .display: break
+    case .streamRemoved, .nameChanged, .pictureInPicture, .playbackChanged, .durationChanged, .demandChanged, .seeked,
+      .display:
+      break
     }
   }
 

@@ -37,7 +37,8 @@ final class RecordingDestination: SampleBufferDestination {
 }
 
 extension SampleBufferDestination {
-  func report(to tally: PresentationTally?, sharing conversions: FrameConversions) {}
+  func report(to tally: PresentationTally?, sharing conversions: FrameConversions, notifying notice: DemandNotice) {}
+  func demand(countingHidden: Bool) -> StreamDemand { .hidden }
   func redraw() {}
   var bounds: PictureSize? { nil }
 }

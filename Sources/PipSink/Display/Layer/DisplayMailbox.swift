@@ -74,6 +74,8 @@ struct DisplayMailbox {
   var tally: PresentationTally?
   /// Converts frames into formats that the renderer takes, and has the colour balance.
   var conversions = FrameConversions()
+  /// Is given when the renderer, or its size or visibility, may have changed; nil before a router has sent a stream.
+  var demandNotice: DemandNotice?
   /// Called once, after the next frame that is taken from here has been presented. A frame that is being presented
   /// already does not count, since it may belong to another stream.
   var presented: (@Sendable (MonotonicTime) -> Void)?

@@ -6,10 +6,13 @@ struct LayerPresenter {
   let mailbox: Locked<DisplayMailbox>
   let clock: SchedulingClock
 
-  /// The last frame size that a renderer was informed of. Only the presenting thread uses it.
+  /// The last frame size that a renderer was informed of, and whether it could be seen then. Only the presenting thread
+  /// uses it.
   private struct ReportedSize {
     weak var renderer: (any VideoRenderer)?
     var size: PictureSize?
+    /// Not every renderer says when it cannot be seen any more.
+    var wasVisible = true
 
     mutating func report(to renderer: any VideoRenderer, sizeOf sampleBuffer: SampleBuffer) {
       let new = sampleBuffer.orientation.applied(to: sampleBuffer.pixelBuffer.visibleRect.size)
@@ -32,8 +35,12 @@ struct LayerPresenter {
       case .adopt(let renderer):
         let mailbox = mailbox
         renderer.setNeedsDisplayHandler {
-          mailbox.withLock { $0.needsDisplay = true }
+          let notice = mailbox.withLock { mailbox in
+            mailbox.needsDisplay = true
+            return mailbox.demandNotice
+          }
           mailbox.wakeAll()
+          notice?()
         }
         finish { _ in }
       case .retire(let renderer):
@@ -63,7 +70,12 @@ struct LayerPresenter {
 
   private func present(_ job: DisplayMailbox.Job, _ reported: inout ReportedSize) {
     job.sizeObserver?(job.sampleBuffer)
-    guard job.renderer.isVisible else { return keep(job) }
+    let isVisible = job.renderer.isVisible
+    if isVisible != reported.wasVisible {
+      reported.wasVisible = isVisible
+      mailbox.withLock { $0.demandNotice }?()
+    }
+    guard isVisible else { return keep(job) }
     var sampleBuffer = job.sampleBuffer
     sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)
     sampleBuffer.colorBalance = job.colorBalance

@@ -122,6 +122,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
       if let renderer { RendererOccupancy.request(renderer, for: mailbox) }
     }
     mailbox.wakeAll()
+    mailbox.withLock { $0.demandNotice }?()
   }
 
   /// The renderer that the layer is attached to.
@@ -143,6 +144,14 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
 
   /// The renderer's size in pixels; nil while there is no renderer or it has no size.
   package var bounds: PictureSize? { mailbox.withLock { $0.renderers.current }?.renderSize }
+
+  func demand(countingHidden: Bool) -> StreamDemand {
+    let (current, orientation) = mailbox.withLock { ($0.renderers.current, $0.orientation) }
+    guard let current else { return .hidden }
+    let size = current.renderSize
+    guard size.map({ countingHidden && $0.isValid }) ?? false || current.isVisible else { return .hidden }
+    return (size.map(StreamDemand.size) ?? .fullSize).turned(by: orientation)
+  }
 
   /// Whether a frame has been presented on the current renderer.
   public var isReadyForDisplay: Bool { mailbox.withLock { $0.isReadyForDisplay } }
@@ -261,9 +270,10 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   /// What has become of the layer's frames so far.
   public var statistics: Statistics { mailbox.withLock { $0.statistics } }
 
-  /// Counts frames for a stream from now on, or for none, and converts them with the stream's other layers.
-  func report(to tally: PresentationTally?, sharing conversions: FrameConversions) {
-    mailbox.withLock { ($0.tally, $0.conversions) = (tally, conversions) }
+  /// Counts frames for a stream from now on, or for none, converts them with the stream's other layers, and gives notice
+  /// when the layer's renderer, or its size or visibility, may have changed.
+  func report(to tally: PresentationTally?, sharing conversions: FrameConversions, notifying notice: DemandNotice) {
+    mailbox.withLock { ($0.tally, $0.conversions, $0.demandNotice) = (tally, conversions, notice) }
   }
 
   /// Blocks until everything that has been enqueued so far has been presented or refused.

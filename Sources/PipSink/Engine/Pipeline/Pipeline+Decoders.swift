@@ -4,26 +4,8 @@ import CGStreamer
 extension Pipeline {
   /// The sink pads of the video decoders nearest to a stream's sink. The caller owns a reference to each.
   func decoderPads(of stream: Stream) -> [UnsafeMutablePointer<GstPad>] {
-    var decoders: [UnsafeMutablePointer<GstPad>] = []
-    var seen: Set<UnsafeMutablePointer<GstPad>> = []
-    // The pads in this list are owned, and released below.
-    var open = collectObjects(gst_element_iterate_sink_pads(stream.sink), as: GstPad.self)
-    while let sinkPad = open.popLast() {
-      defer { gst_object_unref(sinkPad) }
-      guard seen.insert(sinkPad).inserted, let source = gst_pad_get_peer(sinkPad) else { continue }
-      defer { gst_object_unref(source) }
-      let inputs = collectObjects(gst_pad_iterate_internal_links(source), as: GstPad.self)
-      // The path goes into and out of a bin through a pair of proxy pads, which have internal links as an element has.
-      if !gobjectIsA(source, gst_proxy_pad_get_type()), let element = gst_pad_get_parent_element(source) {
-        defer { gst_object_unref(element) }
-        if element.isVideoDecoder {
-          decoders += inputs
-          continue
-        }
-      }
-      open += inputs
-    }
-    return decoders
+    let sinkPads = collectObjects(gst_element_iterate_sink_pads(stream.sink), as: GstPad.self)
+    return DecoderPath(before: sinkPads).pads
   }
 
   /// Whether the pipeline contains an element, possibly in a bin, whose class has all of these words.
@@ -46,5 +28,60 @@ extension UnsafeMutablePointer where Pointee == GstElement {
   fileprivate var isVideoDecoder: Bool {
     let kinds = kinds
     return kinds.contains("Decoder") && (kinds.contains("Video") || kinds.contains("Image"))
+  }
+}
+
+/// The way from a stream's sink up to the video decoders nearest to it.
+struct DecoderPath {
+  /// The sink pads of the decoders. The owner of the path releases them.
+  var pads: [UnsafeMutablePointer<GstPad>] = []
+  /// The name of the first element found that passes what the decoders make to somebody else, too.
+  var branch: String?
+
+  /// Makes an empty path.
+  init() {}
+
+  /// Goes upstream from sink pads, which it releases.
+  init(before sinkPads: [UnsafeMutablePointer<GstPad>]) {
+    var seen: Set<UnsafeMutablePointer<GstPad>> = []
+    // The pads in this list are owned, and released below.
+    var open = sinkPads
+    while let sinkPad = open.popLast() {
+      defer { gst_object_unref(sinkPad) }
+      guard seen.insert(sinkPad).inserted, let source = gst_pad_get_peer(sinkPad) else { continue }
+      defer { gst_object_unref(source) }
+      let inputs = collectObjects(gst_pad_iterate_internal_links(source), as: GstPad.self)
+      // The path goes into and out of a bin through a pair of proxy pads, which have internal links as an element has.
+      if !gobjectIsA(source, gst_proxy_pad_get_type()), let element = gst_pad_get_parent_element(source) {
+        defer { gst_object_unref(element) }
+        if element.isVideoDecoder {
+          pads += inputs
+          continue
+        }
+        if branch == nil, inputs.contains(where: \.feedsSeveral) { branch = element.elementName }
+      }
+      open += inputs
+    }
+  }
+
+  /// Why the decoders cannot be suspended for the stream alone; nil when they can.
+  var refusal: String? {
+    if let branch { return "the element \"\(branch)\" passes the stream's pictures to others, too" }
+    return pads.isEmpty ? "there is no video decoder before the stream's sink" : nil
+  }
+
+  func release() { for pad in pads { gst_object_unref(pad) } }
+}
+
+extension UnsafeMutablePointer where Pointee == GstPad {
+  /// The way from this sink pad up to the video decoders nearest to it.
+  var decoderPath: DecoderPath {
+    gst_object_ref(self)
+    return DecoderPath(before: [self])
+  }
+
+  /// Whether what arrives at this sink pad leaves the element through several pads that are linked.
+  fileprivate var feedsSeveral: Bool {
+    withObjects(gst_pad_iterate_internal_links(self), as: GstPad.self) { $0.count { gst_pad_is_linked($0) != 0 } > 1 }
   }
 }

@@ -6,6 +6,7 @@ extension PipelineRun {
   /// Closes the gates in front of decoders that only hidden streams need, and opens all others. A stream that has not
   /// delivered its first frame is not suspended.
   func updateDecoding() {
+    sendDemand()
     gates.withLock { gates in
       let suspended = pipeline.streams.filter { stream in
         engine.state.withLock({ $0.isSuspended(stream.id) }) && stream.flow.delivered.load(ordering: .relaxed) > 0
@@ -20,15 +21,7 @@ extension PipelineRun {
       for path in paths where ids.contains(path.stream.id) {
         for pad in path.pads where !shared.contains(pad) { wanted[pad, default: []].append(path.stream.flow) }
       }
-      for (pad, gate) in gates where wanted[pad] == nil {
-        gate.open(on: pad)
-        gates[pad] = nil
-        gst_object_unref(pad)
-      }
-      for (pad, flows) in wanted where gates[pad] == nil {
-        gst_object_ref(pad)
-        gates[pad] = DecodingGate(on: pad, flows: flows, clock: clock)
-      }
+      gates.update(wanted, clock: clock)
       let withheld = wanted.values.flatMap(\.self)
       for stream in pipeline.streams {
         let isWithheld = withheld.contains { $0 === stream.flow }
@@ -36,4 +29,39 @@ extension PipelineRun {
       }
     }
   }
+
+  /// Tells the elements before each sink how large the stream's pictures have to be, where that has changed.
+  private func sendDemand() {
+    for stream in pipeline.streams {
+      guard let demand = engine.info(of: stream.id)?.demand else { continue }
+      let isNew = toldDemands.withLock { $0.updateValue(demand, forKey: stream.id) ?? .hidden } != demand
+      if isNew { stream.sink.withSinkPads { for pad in $0 { gst_pad_push_event(pad, demand.makeEvent()) } } }
+    }
+  }
+}
+
+/// The gates in front of suspended decoders, by their sink pads, to each of which there is a reference.
+struct DecodingGates {
+  private var gates: [UnsafeMutablePointer<GstPad>: DecodingGate] = [:]
+
+  var isEmpty: Bool { gates.isEmpty }
+  var count: Int { gates.count }
+
+  /// Closes gates in front of the decoders that are wanted, and opens all others.
+  ///
+  /// - Parameter wanted: the sink pads of the decoders to suspend, with the flows of the streams that they feed.
+  mutating func update(_ wanted: [UnsafeMutablePointer<GstPad>: [StreamFlow]], clock: SchedulingClock) {
+    for (pad, gate) in gates where wanted[pad] == nil {
+      gate.open(on: pad)
+      gates[pad] = nil
+      gst_object_unref(pad)
+    }
+    for (pad, flows) in wanted where gates[pad] == nil {
+      gst_object_ref(pad)
+      gates[pad] = DecodingGate(on: pad, flows: flows, clock: clock)
+    }
+  }
+
+  /// Forgets all gates, when their pipeline is gone.
+  func forget() { for pad in gates.keys { gst_object_unref(pad) } }
 }

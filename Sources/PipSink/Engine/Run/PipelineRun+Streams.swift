@@ -34,6 +34,8 @@ extension PipelineRun {
     }
     guard isOpen else { return }
     setStream(id, to: .playing)
+    // Elements that have been added since have not been told, and a source that has come back may have forgotten.
+    toldDemands.withLock { $0[id] = nil }
     updateDecoding()
   }
 

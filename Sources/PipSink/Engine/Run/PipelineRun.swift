@@ -14,8 +14,10 @@ final class PipelineRun: Sendable {
   let audioOutputs: AudioOutputs
   let progress: Locked<Progress>
   let lateFrames = LateFrames()
-  /// The gates in front of suspended decoders, by their pads. The run holds a reference to each pad.
-  let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
+  /// The gates in front of suspended decoders.
+  let gates = Locked(DecodingGates())
+  /// The demands that the elements before the streams' sinks have been told of.
+  let toldDemands = Locked<[StreamID: StreamDemand]>([:])
   private let thread: PipelineThread
   let clock: SchedulingClock
   /// The time without a frame after which a stream is stalled.
@@ -44,7 +46,7 @@ final class PipelineRun: Sendable {
   }
 
   deinit {
-    for pad in gates.withLock({ $0.keys }) { gst_object_unref(pad) }
+    gates.withLock { $0.forget() }
   }
 
   /// The state that the pipeline should be in.

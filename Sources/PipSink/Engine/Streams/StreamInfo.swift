@@ -21,6 +21,9 @@ public struct StreamInfo: Sendable {
   /// Whether the source has turned out, since the last start, to have sound alone
   /// (``EngineEvent/streamHasNoVideo(_:)``).
   public internal(set) var hasNoVideo = false
+  /// How large the stream's pictures have to be for those who see them (``SessionEvent/demandChanged(_:_:)``). For an
+  /// engine without a session it is always `hidden`, which means nothing there.
+  public internal(set) var demand = StreamDemand.hidden
   /// Whether the decoder is suspended because the stream is hidden (``VideoEngine/isBackgroundDecodingEnabled``).
   package internal(set) var isDecodingSuspended = false
   /// The number of frames that were skipped since the last start because their memory cannot be read.
