@@ -65,7 +65,7 @@ struct ElementProperty: Sendable {
       "background-decoding", "Background decoding",
       "Whether the stream is decoded while nobody sees it; with false, its video decoder is suspended meanwhile, and "
         + "resumes with a keyframe, which is requested", whenPlaying, \.decodesInBackground),
-    wantedLength("wanted-width", "Wanted width", \.width), wantedLength("wanted-height", "Wanted height", \.height),
+    wantedLength("width", \.width), wantedLength("height", \.height),
     boolean(
       "dbus", "D-Bus", "Let other processes control the session by D-Bus, also as a media player (MPRIS)", whenReady,
       \.isOnBus),
@@ -225,13 +225,13 @@ struct ElementProperty: Sendable {
   }
 
   private static func wantedLength(
-    _ name: String, _ nick: String, _ length: KeyPath<(width: Int, height: Int), Int> & Sendable
+    _ side: String, _ length: KeyPath<(width: Int, height: Int), Int> & Sendable
   ) -> ElementProperty {
-    ElementProperty(name: name) {
+    ElementProperty(name: "wanted-\(side)") {
       g_param_spec_int(
-        name, nick,
-        "Of the largest size, in pixels, at which the stream can be seen anywhere; 0 while nobody sees it, and 2147483647 "
-          + "where no size is too large", 0, .max, 0, GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
+        "wanted-\(side)", "Wanted \(side)",
+        "The \(side), in pixels, of the largest size at which the stream can be seen anywhere; 0 while nobody sees it, "
+          + "and 2147483647 where no size is too large", 0, .max, 0, GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
     } set: { _, _ in
     } get: { state, value in
       g_value_set_int(value, gint(clamping: (state.member?.demand.limit ?? (0, 0))[keyPath: length]))

@@ -259,7 +259,7 @@ final class ElementSessionAdapter {
           "The stream cannot be shown.", error.description, code: GST_RESOURCE_ERROR_WRITE, isWarning: true)
       }
     case .demandChanged(let id, let demand):
-      for member in members where member.streamID == id { member.note(demand) }
+      for member in members where member.streamID == id { member.notify(of: demand) }
     case .display(.windowLost(let error)): owner.loseDisplay(error)
     case .display(.closeRequested): owner.fail("The window was closed.", "The user has closed it.")
     default: break

@@ -22,7 +22,6 @@ final class SessionMember: Sendable {
   let session: ElementSession
   /// Tells the elements before this one how large its pictures have to be.
   let upstream: UpstreamDemand?
-  private let demandBox = Locked(StreamDemand.hidden)
   private let box: Locked<ElementSettings>
   private let window = Locked(ApplicationWindow())
   private let playback: Locked<ElementPlayback>
@@ -61,14 +60,13 @@ final class SessionMember: Sendable {
     }
   }
 
-  /// How large the stream's pictures have to be.
-  var demand: StreamDemand { demandBox.withLock { $0 } }
+  /// How large the stream's pictures have to be, as the session's engine has it.
+  var demand: StreamDemand { session.engine.info(of: streamID)?.demand ?? .hidden }
 
-  /// Notes another demand, and notifies the application.
-  func note(_ demand: StreamDemand) {
-    let old = demandBox.exchange(demand).limit
-    if old.width != demand.limit.width { element.notify("wanted-width") }
-    if old.height != demand.limit.height { element.notify("wanted-height") }
+  /// Notifies the application of another demand.
+  func notify(of demand: StreamDemand) {
+    element.notify("wanted-width")
+    element.notify("wanted-height")
     ElementSignal.demandChanged(demand).emit(on: element, session: session.name, streamID: streamID)
   }
 
