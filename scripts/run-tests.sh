@@ -3,9 +3,11 @@
 # servers, so three processes share the tests, unless --filter selects some. Each test is run by one of them: the first
 # two run the suites below, and the last one runs all others. They take about as long as each other, with a sanitizer
 # (where many suites of windows are disabled, because no program loads a plugin that has one) and without. At the end
-# the script repeats what has failed, because the output of all tests is long, and CI's pages keep its end.
+# the script repeats what has failed, because the output of all tests is long, and CI's pages keep its end. A process
+# that does not end is ended after PIPSINK_TEST_MINUTES, and the script says which of its tests had not.
 set -uo pipefail
 swift=${SWIFT:-swift}
+minutes=${PIPSINK_TEST_MINUTES:-25}
 options=("$@")
 lanes=(
   'DesktopTests|PaintableTests|DisplayDeathTests|PlayTests|BadInputTests|RoughInputTests|GNOMETests|WaylandScaleTests'
@@ -31,9 +33,23 @@ fi
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
+# Prints the tests that have begun and not ended according to a log.
+unfinished() {
+  sed -nE '/^. Test case passing /d; s/^. Test (.*\)) started\.$/+ \1/p
+    s/^. Test (.*\)) (with [0-9]+ test cases? )?(passed|failed) after .*/- \1/p' "$1" |
+    awk '{ name = substr($0, 3) } /^\+/ { open[name]++ } /^-/ { open[name]-- }
+      END { for (name in open) if (open[name] > 0) print "  " name }' | sort
+}
+
 # Prints what has failed according to the logs, and exits with the given status.
 finish() {
-  local status=$1
+  local status=$1 log
+  for log in "$logs"/*; do
+    if [[ $log != */build ]] && ! grep -q 'Test run with' "$log"; then
+      printf '\nA process with tests has not come to its end. These tests had not either:\n'
+      unfinished "$log"
+    fi
+  done
   if ((status != 0)); then
     printf '\nThe tests ended with %d. What failed:\n' "$status"
     grep -hE '✘|^ *↳|SUMMARY: |WARNING: ThreadSanitizer|ERROR: AddressSanitizer|Fatal error|error: ' "$logs"/* |
@@ -53,7 +69,7 @@ for option in "${options[@]}"; do [[ $option == --no-parallel ]] || build_option
 ((PIPESTATUS[0] == 0)) || finish 1
 
 # Everything is built, so that the processes need not wait for each other's lock.
-run() { "$swift" test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1; }
+run() { timeout --kill-after=10 "${minutes}m" "$swift" test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1; }
 processes=()
 for index in "${!lanes[@]}"; do
   run --filter "\.(${lanes[index]})/" ${skipped:+--skip "\.($skipped)/"} >"$logs/$index" &
