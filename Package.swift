@@ -159,7 +159,8 @@ let package = Package(
       name: "GstPipSinkTests",
       dependencies: ["TestSupport", "CGStreamer", "CGStreamerCheck", "GstPipSink", "PipSink"],
       exclude: [
-        "host-sleep.c", "host-loop.py", "player.py", "state-changes.py", "foreign-window.c", "foreign-surface.c",
+        "host-sleep.c", "host-loop.py", "player.py", "demand-host.py", "state-changes.py", "foreign-window.c",
+        "foreign-surface.c",
       ]
     ),
     .testTarget(

@@ -144,9 +144,11 @@ extension PictureInPictureSession {
 extension StreamStatistics {
   /// The statistics as bus values. Numbers of frames are integers, and times are in milliseconds.
   var busValues: [String: BusValue] {
+    let freezes = freezes(at: .now)
     var values: [String: BusValue] = [
       "Received": .unsigned(received), "InApp": .unsigned(inApp), "PictureInPicture": .unsigned(pictureInPicture),
-      "Replaced": .unsigned(replaced),
+      "Replaced": .unsigned(replaced), "Freezes": .unsigned(freezes.count),
+      "FreezeTime": .double(freezes.time / .milliseconds(1)),
     ]
     if let format { values["Format"] = .string("\(format)") }
     for (key, percentile) in [("IntervalMedian", 50.0), ("IntervalP99", 99.0)] {

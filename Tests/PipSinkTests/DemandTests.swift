@@ -6,34 +6,6 @@ import Testing
 
 /// How large the pictures of a session's streams have to be.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct DemandTests {
-  /// A renderer whose size and visibility a test sets.
-  private final class Place: VideoRenderer {
-    private let state: Locked<(size: PictureSize?, isVisible: Bool, handler: (@Sendable () -> Void)?)>
-
-    init(_ width: Int, _ height: Int) { state = Locked((PictureSize(width: width, height: height), true, nil)) }
-    /// Makes a renderer without a size.
-    init() { state = Locked((nil, true, nil)) }
-
-    func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) {}
-    func removeImage() {}
-    var renderSize: PictureSize? { state.withLock { $0.size } }
-    var isVisible: Bool { state.withLock { $0.isVisible } }
-    func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { state.withLock { $0.handler = handler } }
-
-    func set(_ width: Int, _ height: Int) {
-      state.withLock { $0.size = PictureSize(width: width, height: height) }
-      state.withLock { $0.handler }?()
-    }
-
-    func set(isVisible: Bool) {
-      state.withLock { $0.isVisible = isVisible }
-      state.withLock { $0.handler }?()
-    }
-
-    /// Whether the layer has begun to use the renderer.
-    var isUsed: Bool { state.withLock { $0.handler != nil } }
-  }
-
   private let clock = ManualClock()
 
   private func makeSession() throws -> PictureInPictureSession {
@@ -71,7 +43,7 @@ import Testing
 
   @Test func theLargestPlaceThatCanBeSeenCounts() async throws {
     let session = try makeSession()
-    let (small, large) = (Place(320, 180), Place(1280, 720))
+    let (small, large) = (TestPlace(320, 180), TestPlace(1280, 720))
     session.attach(small, toStream: "a")
     session.attach(large, toStream: "a")
     try await play(in: session)
@@ -87,14 +59,14 @@ import Testing
     #expect(await eventually { demand(session) == size(1280, 720) })
     large.set(1920, 1080)
     #expect(await eventually { demand(session) == size(1920, 1080) })
-    session.attach(Place(), toStream: "a")
+    session.attach(TestPlace(), toStream: "a")
     #expect(await eventually { demand(session) == .fullSize })
     await session.stop()
   }
 
   @Test func aTurnedPictureIsAskedForAsItIsBeforeItIsTurned() async throws {
     let session = try makeSession()
-    session.attach(Place(360, 640), toStream: "a")
+    session.attach(TestPlace(360, 640), toStream: "a")
     try await play(in: session, VideoOrientation(rotation: .quarter))
     #expect(await eventually { demand(session) == size(640, 360) })
     await session.stop()
@@ -102,7 +74,7 @@ import Testing
 
   @Test func nobodySeesAStreamWhoseCameraIsOffOrThatHasEnded() async throws {
     let session = try makeSession()
-    session.attach(Place(320, 180), toStream: "a")
+    session.attach(TestPlace(320, 180), toStream: "a")
     try await play(in: session)
     var events = session.events().makeAsyncIterator()
     #expect(await eventually { demand(session) == size(320, 180) })
@@ -125,7 +97,7 @@ import Testing
   /// A stream that waits for its picture is covered wherever it is to be shown.
   @Test func aStreamWithoutAPictureIsAskedForWhereItIsToBeShown() async throws {
     let session = try makeSession()
-    let place = Place(320, 180)
+    let place = TestPlace(320, 180)
     place.set(isVisible: false)
     session.attach(place, toStream: "a")
     _ = try session.addInput("a", stallTimeout: nil)
@@ -135,78 +107,18 @@ import Testing
 
   // MARK: - Upstream
 
-  /// A pipeline of an app, whose appsink's frames the app pushes.
-  private final class AppPipeline {
-    let pipeline: UnsafeMutablePointer<GstElement>
-    let sinkPad: UnsafeMutablePointer<GstPad>
-    private let sink: UnsafeMutablePointer<GstElement>
-    /// The sizes in the events "pipsink-demand" that the element "before" has got.
-    let sizes = Locked<[String]>([])
-
-    init(_ description: String) throws {
-      try PipSink.initialize()
-      pipeline = try #require(gst_parse_launch(description, nil))
-      sink = try #require(
-        gst_bin_get_by_name(UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstBin.self), "s"))
-      sinkPad = try #require(gst_element_get_static_pad(sink, "sink"))
-      let source = try #require(gst_pad_get_peer(sinkPad))
-      defer { gst_object_unref(source) }
-      gst_pad_add_probe(
-        source, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM,
-        { _, info, context in
-          let event = info?.pointee.data?.assumingMemoryBound(to: GstEvent.self)
-          guard let event, let structure = gst_event_get_structure(event), let context,
-            gst_structure_has_name(structure, "pipsink-demand") != 0
-          else { return GST_PAD_PROBE_OK }
-          var (width, height): (gint, gint) = (-1, -1)
-          gst_structure_get_int(structure, "width", &width)
-          gst_structure_get_int(structure, "height", &height)
-          Unmanaged<Locked<[String]>>.fromOpaque(context).takeUnretainedValue().withLock {
-            $0.append("\(width)x\(height)")
-          }
-          return GST_PAD_PROBE_OK
-        }, Unmanaged.passUnretained(sizes).toOpaque(), nil)
-    }
-
-    deinit {
-      gst_element_set_state(pipeline, GST_STATE_NULL)
-      gst_object_unref(sinkPad)
-      gst_object_unref(sink)
-      gst_object_unref(pipeline)
-    }
-
-    /// Pushes every frame of the appsink, on a thread of its own, until the pipeline is stopped.
-    func deliver(to input: StreamInput) -> WorkerThread? {
-      gst_element_set_state(pipeline, GST_STATE_PLAYING)
-      let sink = Sink(pointer: UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstAppSink.self))
-      return WorkerThread(name: "app") {
-        while let sample = gst_app_sink_pull_sample(sink.pointer) {
-          defer { gst_sample_unref(sample) }
-          if let picture = try? PixelBuffer(unsafeGstSample: sample) { input.push(picture) }
-        }
-      }
-    }
-
-    private struct Sink: @unchecked Sendable { let pointer: UnsafeMutablePointer<GstAppSink> }
-  }
-
-  private static let encoded = """
-    videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48,framerate=60/1
-      ! x264enc speed-preset=ultrafast tune=zerolatency key-int-max=600 ! h264parse ! avdec_h264
-    """
-
   @Test func theDecoderInAnAppsPipelineRestsWhileNobodySeesTheStream() async throws {
     let session = try PictureInPictureSession(display: NoDisplay())
-    let place = Place(320, 180)
+    let place = TestPlace(320, 180)
     session.attach(place, toStream: "a")
-    let app = try AppPipeline("\(Self.encoded) ! appsink name=s max-buffers=8")
+    let app = try AppPipeline("\(AppPipeline.encoded) ! appsink name=s max-buffers=8")
     let input = try session.addInput("a", unsafeSinkPad: app.sinkPad, stallTimeout: .seconds(1))
     let thread = app.deliver(to: input)
     #expect(await eventually { session.info(of: "a")?.state == .playing })
-    #expect(await eventually { app.sizes.withLock { $0.last } == "320x180" })
+    #expect(await eventually { app.events.demands.last == "320x180" })
     place.set(isVisible: false)
     #expect(await eventually { session.info(of: "a")?.isDecodingSuspended == true })
-    #expect(app.sizes.withLock { $0.last } == "0x0")
+    #expect(app.events.demands.last == "0x0")
     place.set(isVisible: true)
     #expect(await eventually { session.info(of: "a")?.isDecodingSuspended == false })
     let count = session.router.statistics(of: "a")?.received ?? 0
@@ -222,7 +134,7 @@ import Testing
     let session = try makeSession()
     let refusals = Locked<[String]>([])
     let app = try AppPipeline(
-      "\(Self.encoded) ! tee name=t ! queue ! appsink name=s drop=true max-buffers=1 t. ! queue ! fakesink")
+      "\(AppPipeline.encoded) ! tee name=t ! queue ! appsink name=s drop=true max-buffers=1 t. ! queue ! fakesink")
     gst_element_set_state(app.pipeline, GST_STATE_PLAYING)
     let upstream = UpstreamDemand(before: app.sinkPad) { _, refusal in
       refusals.withLock { $0 += [refusal].compactMap(\.self) }
@@ -231,7 +143,7 @@ import Testing
     upstream.set(.hidden)
     #expect(await eventually { !refusals.withLock { $0.isEmpty } })
     upstream.repeatDemand()
-    #expect(await eventually { app.sizes.withLock { $0.count } >= 2 })
+    #expect(await eventually { app.events.demands.count >= 2 })
     #expect(refusals.withLock { $0 } == ["the element \"t\" passes the stream's pictures to others, too"])
     upstream.end()
     await session.stop()
@@ -239,14 +151,17 @@ import Testing
 
   @Test func theEnginesOwnPipelinesAreToldToo() async throws {
     let session = try PictureInPictureSession(display: NoDisplay())
-    session.attach(Place(320, 180), toStream: "a")
+    let place = TestPlace(320, 180)
+    session.attach(place, toStream: "a")
     try session.startStream(
       "a", from: .text("videotestsrc is-live=true ! video/x-raw,width=64,height=36 ! identity name=i ! appsink"))
     #expect(await eventually { session.info(of: "a")?.state == .playing && demand(session) == size(320, 180) })
-    #expect(
-      await eventually {
-        session.engine.run(of: "a")?.toldDemands.withLock { $0["a"] } == size(320, 180)
+    let events = try #require(
+      session.engine.run(of: "a")?.withUnsafeElement(named: "i") { element in
+        element.withSinkPads { UpstreamEvents(at: $0[0]) }
       })
+    place.set(640, 360)
+    #expect(await eventually { events.demands == ["640x360"] })
     await session.stop()
   }
 }

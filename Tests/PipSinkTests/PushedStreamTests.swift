@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Whether the session has looked: it sets an alarm for the next look, unless no stream can stall.
-    private var hasLooked: Bool { clock.alarmCount == (session.inputWatch == nil ? 0 : 1) }
+    private var hasLooked: Bool { clock.alarmCount == (session.flowWatch == nil ? 0 : 1) }
 
     /// Advances the clock in steps in which the session looks at its streams once.
     func pass(_ seconds: Double, frames ids: StreamID...) async {
@@ -111,7 +111,7 @@ import Testing
     #expect(call.session.playStates["b"] == .playing)
     await call.pass(3)
     #expect(call.session.playStates == ["a": .stalled, "slides": .playing, "b": .stalled])
-    #expect(call.session.inputWatch == nil, "nothing looks at streams that cannot stall")
+    #expect(call.session.flowWatch == nil, "nothing looks at streams that cannot stall")
   }
 
   @Test func whatIsPausedDoesNotStallAndWhatIsAScreenDoesNot() async throws {

@@ -65,6 +65,16 @@ struct ElementProperty: Sendable {
       "background-decoding", "Background decoding",
       "Whether the stream is decoded while nobody sees it; with false, its video decoder is suspended meanwhile, and "
         + "resumes with a keyframe, which is requested", whenPlaying, \.decodesInBackground),
+    ElementProperty(name: "stall-timeout") {
+      g_param_spec_uint64(
+        "stall-timeout", "Stall timeout",
+        "After how many nanoseconds without a frame, while the pipeline plays, the stream has stalled (0 = never)", 0,
+        guint64(Int64.max), guint64(ElementSettings().stallTimeout), whenPlaying)
+    } set: { state, value in
+      state.set { $0.stallTimeout = UInt64(g_value_get_uint64(value)) }
+    } get: { state, value in
+      g_value_set_uint64(value, guint64(state.settings.stallTimeout))
+    },
     wantedLength("width", \.width), wantedLength("height", \.height),
     boolean(
       "dbus", "D-Bus", "Let other processes control the session by D-Bus, also as a media player (MPRIS)", whenReady,

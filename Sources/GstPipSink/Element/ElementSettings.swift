@@ -44,6 +44,8 @@ struct ElementSettings: Sendable {
   var isAutomatic = false
   /// Whether the stream is decoded while nobody sees it.
   var decodesInBackground = true
+  /// After how long without a frame the stream has stalled, in nanoseconds; 0 for never.
+  var stallTimeout: UInt64 = 3_000_000_000
   /// Whether the session is on the session bus.
   var isOnBus = false
   var endAction = PictureInPictureEndAction.nextStream

@@ -45,6 +45,11 @@ struct ElementSignal {
   /// are visible there from its next drawing on.
   static let drawWindow = ElementSignal("draw-window")
 
+  /// Tells the application that no frame of the stream has come for too long.
+  static let stalled = ElementSignal("stalled")
+  /// Tells the application that a stream which has stalled plays again.
+  static let resumed = ElementSignal("resumed")
+
   /// An example of each event, from which the name and the types of its signal are taken.
   private static let examples: [PictureInPictureEvent] = [
     .willStart, .didStart(latency: nil), .failedToStart(.pictureInPicture(.cancelled)), .willStop(.requested),
@@ -55,7 +60,7 @@ struct ElementSignal {
 
   /// Registers the signals. It is called when the element's class is initialized.
   static func install(on type: GType) {
-    for signal in examples.compactMap({ ElementSignal($0) }) + [drawWindow, demandChanged(.hidden)] {
+    for signal in examples.compactMap({ ElementSignal($0) }) + [drawWindow, demandChanged(.hidden), stalled, resumed] {
       var types = signal.values.map(\.value.type)
       g_signal_newv(
         signal.name, type, G_SIGNAL_RUN_LAST, nil, nil, nil, nil, PIPSINK_TYPE_NONE, guint(types.count), &types)

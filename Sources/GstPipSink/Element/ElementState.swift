@@ -295,11 +295,13 @@ final class ElementState: @unchecked Sendable {
     let member = member
     let statistics = member?.statistics
     let chain = member?.chain.statistics
+    let freezes = statistics?.freezes(at: .now)
     let counts = [
       ("received", statistics?.received ?? 0), ("in-app", statistics?.inApp ?? 0),
       ("pip", statistics?.pictureInPicture ?? 0), ("replaced", statistics?.replaced ?? 0),
       ("processed-out", (chain?.dropped ?? 0) + (chain?.failed ?? 0)),
-      ("skipped", skippedCount.load(ordering: .relaxed)),
+      ("skipped", skippedCount.load(ordering: .relaxed)), ("freezes", freezes?.count ?? 0),
+      ("freeze-time", freezes.map { UInt64(clamping: $0.time.wholeNanoseconds) } ?? 0),
     ]
     for (name, count) in counts { ElementValue.unsigned(count).set(name, in: structure) }
     return structure

@@ -152,7 +152,8 @@ final class ElementDisplay: SessionDisplay {
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
     if let paintable = paintables[streamID] {
       // What to show at a stream's beginning and end is for the application to decide.
-      paintable.placeholder = placeholder == .cameraOff || placeholder == .inPictureInPicture ? placeholder : nil
+      let shown: [StreamPlaceholder?] = [.cameraOff, .inPictureInPicture, .reconnecting]
+      paintable.placeholder = shown.contains(placeholder) ? placeholder : nil
       return
     }
     placeholders[streamID] = placeholder

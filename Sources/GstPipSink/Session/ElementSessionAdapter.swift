@@ -115,6 +115,8 @@ final class ElementSessionAdapter {
     if settings.streamName != old.streamName { try? session.setName(settings.streamName, of: id) }
     try? session.setVideoGravity(settings.fitting, of: id)
     member.upstream?.suspendsDecoder = !settings.decodesInBackground
+    let timeout = settings.stallTimeout
+    session.setStallTimeout(timeout == 0 ? nil : .nanoseconds(timeout), of: id)
     report(member) { () throws(PipSinkError) in
       try display.show(member)
       // The stream may have been in a window of its application when these were set before.
@@ -164,6 +166,7 @@ final class ElementSessionAdapter {
   /// Updates the session, which is paused or muted when all of its elements are.
   func updatePlayback() {
     let (isPaused, isMuted) = (members.allSatisfy(\.isPaused), members.allSatisfy(\.isMuted))
+    for member in members { session.setPaused(member.isPaused, of: member.streamID) }
     if session.isPaused != isPaused { session.notePaused(isPaused) }
     if session.isMuted != isMuted { session.noteMuted(isMuted) }
     fitPictureInPicture()
@@ -258,6 +261,8 @@ final class ElementSessionAdapter {
         member.element.post(
           "The stream cannot be shown.", error.description, code: GST_RESOURCE_ERROR_WRITE, isWarning: true)
       }
+    case .engine(.streamStateChanged(let id, let state)):
+      for member in members where member.streamID == id { member.note(state) }
     case .demandChanged(let id, let demand):
       for member in members where member.streamID == id { member.notify(of: demand) }
     case .display(.windowLost(let error)): owner.loseDisplay(error)

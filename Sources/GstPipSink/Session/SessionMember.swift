@@ -27,6 +27,7 @@ final class SessionMember: Sendable {
   private let playback: Locked<ElementPlayback>
   private let paintableBox: Locked<VideoPaintable?>
   private let balancing = Locked(())
+  private let hasStalled = Locked(false)
 
   /// The window of the application in which the stream may be shown.
   private struct ApplicationWindow {
@@ -67,7 +68,18 @@ final class SessionMember: Sendable {
   func notify(of demand: StreamDemand) {
     element.notify("wanted-width")
     element.notify("wanted-height")
-    ElementSignal.demandChanged(demand).emit(on: element, session: session.name, streamID: streamID)
+    emit(.demandChanged(demand))
+  }
+
+  /// Notifies the application of another state of the stream.
+  func note(_ state: StreamPlayState) {
+    let wasStalled = hasStalled.exchange(state == .stalled)
+    if state == .stalled, !wasStalled { emit(.stalled) }
+    if state == .playing, wasStalled { emit(.resumed) }
+  }
+
+  private func emit(_ signal: ElementSignal) {
+    signal.emit(on: element, session: session.name, streamID: streamID)
   }
 
   /// Whether the element's stream is paused.
@@ -180,7 +192,7 @@ final class SessionMember: Sendable {
 
   /// Asks the application to draw its window, so that the pictures appear in their new place.
   func askForDrawing() {
-    ElementSignal.drawWindow.emit(on: element, session: session.name, streamID: streamID)
+    emit(.drawWindow)
   }
 
   /// Sets the property `mode` after a request or an action of the user, and notifies of its change.

@@ -24,6 +24,12 @@ extension VideoEngine {
     }
   }
 
+  /// Has keyframes requested for a stream as long as it is frozen.
+  func setFrozen(_ isFrozen: Bool, _ id: StreamID) {
+    status.update(id) { $0.isFrozen = isFrozen }
+    updateDecoding()
+  }
+
   /// Sets how large a stream's pictures have to be, which its pipeline is told of.
   func setDemand(_ demand: StreamDemand, of id: StreamID) {
     status.update(id) { $0.demand = demand }

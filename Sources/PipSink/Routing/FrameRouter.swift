@@ -50,6 +50,11 @@ public final class FrameRouter: Sendable {
   /// The current table.
   package var table: RoutingTable { control.withLock { $0.table } }
 
+  func route(_ id: StreamID) -> StreamRoute? { control.withLock { $0.route(id) } }
+
+  /// The routes of the streams, in the order in which they were added.
+  var routes: [StreamRoute] { control.withLock { $0.routes } }
+
   // MARK: - Streams and surfaces
 
   /// The consumer for a stream's frames, to which an engine, a ``ProcessorChain`` or a ``StreamInput`` passes them.
@@ -164,20 +169,7 @@ public final class FrameRouter: Sendable {
   /// at the moment. Other consumers of its frames get them unchanged. A neutral balance costs nothing. The call has no
   /// effect on an unknown stream.
   package func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {
-    control.withLock { $0.route(streamID) }?.setColorBalance(balance)
-  }
-
-  /// The size in pixels of the surface that shows a stream's next frame; nil if there is none, or if it has no size
-  /// yet. For a stream on several surfaces, it is the size of the largest one.
-  package func surfaceSize(of streamID: StreamID) -> PictureSize? {
-    control.withLock { $0.route(streamID) }?.surfaceSize
-  }
-
-  /// How large a stream's frames have to be for all surfaces that show them; nil for an unknown stream.
-  ///
-  /// - Parameter countingHidden: whether surfaces count that nobody can see now.
-  func demand(of streamID: StreamID, countingHidden: Bool) -> StreamDemand? {
-    control.withLock { $0.route(streamID) }?.demand(countingHidden: countingHidden)
+    route(streamID)?.setColorBalance(balance)
   }
 
   // MARK: - Switches
@@ -279,48 +271,7 @@ public final class FrameRouter: Sendable {
     }
   }
 
-  // MARK: - Statistics
-
-  /// The counts of a stream's frames; nil for a stream that was not added.
-  package func statistics(of streamID: StreamID) -> StreamStatistics? {
-    control.withLock { $0.route(streamID) }?.statistics
-  }
-
-  /// All counts and measurements of a stream; nil for a stream that was not added.
-  ///
-  /// - Parameters:
-  ///   - streamID: the stream.
-  ///   - info: what its engine knows about it (``VideoEngine/info(of:)``), which adds the frames that never reached the
-  ///     router.
-  public func renderStatistics(of streamID: StreamID, info: StreamInfo? = nil) -> RenderStatistics? {
-    renderStatistics(of: streamID, info: info, processing: nil)
-  }
-
-  /// All counts and measurements of a stream, with the statistics of its ``ProcessorChain``.
-  package func renderStatistics(
-    of streamID: StreamID, info: StreamInfo? = nil, processing: ProcessorChain.Statistics?
-  ) -> RenderStatistics? {
-    guard let route = control.withLock({ $0.route(streamID) }) else { return nil }
-    return RenderStatistics(
-      streamID, route.statistics, route.presentations, lastHandover: route.changes.last, info: info,
-      processing: processing)
-  }
-
-  /// The newest frame of a stream; nil if none has come.
-  public func latestSampleBuffer(of streamID: StreamID) -> SampleBuffer? {
-    control.withLock { $0.route(streamID) }?.latest
-  }
-
-  /// The IDs of the streams, in the order in which they were added.
-  public var streamIDs: [StreamID] { control.withLock { $0.routes.map(\.streamID) } }
-
-  /// The moves of all streams between surfaces, in order. Of the moves of one switch, those back to the app come first.
-  /// The last thousand moves of each stream are kept.
-  package var changes: [SurfaceChange] {
-    control.withLock { $0.routes }.flatMap(\.changes).sorted {
-      ($0.requestedAt, $0.to == .inApp ? 0 : 1) < ($1.requestedAt, $1.to == .inApp ? 0 : 1)
-    }
-  }
+  // MARK: - What happens
 
   /// A sequence of the moves from now on. Each is sent when the new surface has presented its first picture. At that
   /// time, lost and repeated frames have not been counted yet; ``changes`` has these counts. Each call returns an
@@ -330,11 +281,11 @@ public final class FrameRouter: Sendable {
   }
 
   /// Has ``firstFrames()`` tell of the next frame of a stream, too.
-  func awaitFrame(of streamID: StreamID) { control.withLock { $0.route(streamID) }?.awaitsFrame = true }
+  func awaitFrame(of streamID: StreamID) { route(streamID)?.awaitsFrame = true }
 
   /// Whether ``firstFrames()`` has yet to tell of a frame of a stream.
   func awaitsFrame(of streamID: StreamID) -> Bool {
-    control.withLock { $0.route(streamID) }?.awaitsFrame ?? false
+    route(streamID)?.awaitsFrame ?? false
   }
 
   /// A sequence of the streams whose first frame comes from now on, and of those that come back after an end, a stall

@@ -36,6 +36,8 @@ public struct PrometheusText {
           ("failed", dropped.failed),
         ] + overdue).map { ("reason=\"\($0)\"", $1) }
     }
+    counter("pipsink_freezes_total", "Gaps in the flow of frames that are seen as freezes.") { "\($0.freezeCount)" }
+    counter("pipsink_freeze_seconds_total", "Time of all freezes.") { "\($0.freezeDuration / .seconds(1))" }
     gauge("pipsink_frames_per_second", "Frames received in the last second.", \.frameRate)
     histogram("pipsink_frame_interval_seconds", "Time between two frames' arrivals.", \.intervals)
     histogram("pipsink_frame_latency_seconds", "Time from a frame's arrival until it was presented.", \.latencies)
@@ -64,6 +66,11 @@ public struct PrometheusText {
     for statistics in streams {
       for (labels, count) in values(statistics) { sample(name, statistics, labels, "\(count)") }
     }
+  }
+
+  private mutating func counter(_ name: String, _ help: String, _ value: (RenderStatistics) -> String) {
+    begin(name, "counter", help)
+    for statistics in streams { sample(name, statistics, "", value(statistics)) }
   }
 
   private mutating func gauge(_ name: String, _ help: String, _ value: (RenderStatistics) -> Double?) {

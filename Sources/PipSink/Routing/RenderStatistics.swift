@@ -29,6 +29,13 @@ public struct RenderStatistics: Sendable {
   /// The stream's last move from one surface to another, with its latency and the frames that it lost or repeated; nil
   /// if the stream has not moved.
   public let lastHandover: SurfaceChange?
+  /// The number of freezes, as W3C's "Identifiers for WebRTC's Statistics API" defines `freezeCount`: gaps between two
+  /// frames of at least three times the average of the last 30, and at least 150 milliseconds more than it. A freeze
+  /// counts as soon as it is that long. Gaps while the stream is paused, hidden from its decoder, ended or sought in,
+  /// while its camera is off, and in streams that send only what changes, are no freezes.
+  public let freezeCount: UInt64
+  /// The whole time of the freezes, each from the last frame before it to the first one after it.
+  public let freezeDuration: Duration
   private let routed: StreamStatistics
   private let presented: PresentationTally.Counts
 
@@ -45,7 +52,11 @@ public struct RenderStatistics: Sendable {
       processor: processing.map { $0.dropped + $0.failed } ?? 0, unreadable: info?.skippedFrameCount ?? 0,
       overdue: counts.late, hidden: counts.hidden, failed: counts.failed)
     late = info?.lateFrameCount ?? 0
-    frameRate = statistics.frameRate(at: .now)
+    let now = MonotonicTime.now
+    frameRate = statistics.frameRate(at: now)
+    // A stream that is over or starts again is not frozen, even if its session has yet to learn of it.
+    let mayBeFrozen = info.map { $0.state == .playing || $0.state == .stalled } ?? true
+    (freezeCount, freezeDuration) = statistics.freezes(at: now, mayBeFrozen: mayBeFrozen)
     self.lastHandover = lastHandover
     routed = statistics
     presented = counts

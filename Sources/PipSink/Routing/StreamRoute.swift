@@ -65,6 +65,8 @@ final class StreamRoute: SampleBufferConsumer {
     let isAwaited = state.withLock { state in
       guard !state.isClosed else { return false }
       let replaced = state.enqueue(sampleBuffer)
+      // A pause or a seek is no interval between two frames.
+      if sampleBuffer.attachments.mustNotBeDropped { state.statistics.forgetLastArrival() }
       state.statistics.countFrame(to: state.surface, at: now)
       if replaced { state.statistics.replaced += 1 }
       if state.isChangeOpen { state.measureChange(firstFrame: sampleBuffer.sequenceNumber) }
@@ -240,6 +242,29 @@ final class StreamRoute: SampleBufferConsumer {
       var statistics = state.statistics
       statistics.format = state.latest?.formatDescription
       return statistics
+    }
+  }
+
+  /// Says whether frames may stay away for a reason that is known.
+  func setGapExpected(_ isExpected: Bool) {
+    state.withLock { $0.statistics.setGapExpected(isExpected, at: .now) }
+  }
+
+  /// The flow of a stream's frames at a moment.
+  struct Flow {
+    /// The number of frames that have come.
+    let received: UInt64
+    /// The format of the newest frame; nil before the first one.
+    let format: VideoFormatDescription?
+    /// When the stream would be frozen if no frame came; nil while that is not known, or no freeze.
+    let freezesAt: MonotonicTime?
+  }
+
+  var flow: Flow {
+    state.withLock { state in
+      Flow(
+        received: state.statistics.received, format: state.latest?.formatDescription,
+        freezesAt: state.statistics.freezesAt)
     }
   }
 

@@ -14,6 +14,7 @@ extension PictureInPictureSession {
       engine.setDemand(new, of: id)
       if stream.chain != nil { stream.upstream?.suspendsDecoder = !engine.isBackgroundDecodingEnabled }
       stream.upstream?.set(new)
+      updateGap(of: id)
       emit(.demandChanged(id, new))
     }
     demandWatch?.cancel()

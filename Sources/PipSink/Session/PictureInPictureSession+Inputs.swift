@@ -99,6 +99,7 @@ extension PictureInPictureSession {
   public func pauseInput(_ streamID: StreamID) {
     awaitFrame(of: streamID)
     if router.latestSampleBuffer(of: streamID) != nil { setInput(streamID, to: .playing) }
+    router.setGapExpected(true, of: streamID)
   }
 
   /// Says that the app's engine tries to get a pushed stream back, whose place says so. The next frame resumes the
@@ -113,7 +114,7 @@ extension PictureInPictureSession {
   package func resumeInput(_ streamID: StreamID) { setInput(streamID, to: .playing) }
 
   /// Sets the state of a pushed stream. Everything that follows from it has been done when the call returns.
-  private func setInput(_ id: StreamID, to state: StreamPlayState) {
+  func setInput(_ id: StreamID, to state: StreamPlayState) {
     if state != .playing { awaitFrame(of: id) }
     engine.setInput(id, to: state)
     follow(id)
@@ -132,42 +133,8 @@ extension PictureInPictureSession {
     guard engine.inputIDs.contains(id), !router.awaitsFrame(of: id) else { return }
     setInput(id, to: .playing)
     known[id]?.upstream?.repeatDemand()
-    guard let stream = known[id], stream.stallTimeout != nil else { return }
-    known[id]?.flow = (router.statistics(of: id)?.received ?? 0, engine.status.clock.now)
-    watchInputs()
-  }
-
-  /// Looks from time to time whether frames come, as long as there are streams that may stall.
-  private func watchInputs() {
-    guard inputWatch == nil else { return }
-    let clock = engine.status.clock
-    inputWatch = Task { [weak self] in
-      while let pause = self?.lookAtInputs(at: clock.now), !Task.isCancelled {
-        try? await clock.sleep(until: clock.moment(in: pause))
-      }
-    }
-  }
-
-  /// Notes which pushed streams have stalled. A stream does not stall while the session is paused, while its camera is
-  /// off, since who switches a camera off sends no frames, or while its source knows that nobody sees it.
-  ///
-  /// - Returns: when to look again; nil when no stream can stall.
-  private func lookAtInputs(at now: MonotonicTime) -> Duration? {
-    var next: Duration?
-    for (id, stream) in known {
-      guard let flow = stream.flow, let timeout = stream.stallTimeout else { continue }
-      let count = router.statistics(of: id)?.received ?? 0
-      let isUnwanted = stream.upstream != nil && engine.info(of: id)?.demand == .hidden
-      if count != flow.frameCount || isPlaybackPaused || stream.isScreenShare || isOff(.camera, of: id) || isUnwanted {
-        known[id]?.flow = (count, now)
-      } else if now >= flow.since.advanced(by: timeout) {
-        setInput(id, to: .stalled)
-        continue
-      }
-      next = min(next ?? .milliseconds(500), timeout / 4)
-    }
-    if next == nil { inputWatch = nil }
-    return next
+    beginFlow(of: id)
+    updateGap(of: id)
   }
 }
 

@@ -115,6 +115,7 @@ extension PictureInPictureSession {
     prepare()
     if old.isMicrophoneOff != new.isMicrophoneOff { display.setMicrophoneOff(new.isMicrophoneOff, for: id) }
     updatePlaces()
+    updateGap(of: id)
     router.demandNotice()
   }
 

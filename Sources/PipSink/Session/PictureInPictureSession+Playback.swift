@@ -47,6 +47,7 @@ extension PictureInPictureSession {
 
   /// Shows the pause and the mute state in all windows.
   func updatePlayback() {
+    for id in known.keys { updateGap(of: id) }
     for controller in controllers {
       controller.isPaused = isPlaybackPaused
       controller.isMuted = isMuted

@@ -185,6 +185,7 @@ extension PictureInPictureSession {
       }
       follow(id)
     case .cameraStateChanged(let id, _): show(id)
+    case .decodingSuspended(let id, _): updateGap(of: id)
     case .microphoneStateChanged(let id, let state):
       if state == .off { controller.streamSelector.setAudioLevel(id, 0) }
       show(id)

@@ -79,8 +79,8 @@ public final class PictureInPictureSession {
   var comingSecondStreamID: StreamID?
   /// The last seek that a control has asked for.
   var skipping: Task<Void, Never>?
-  /// Notes pushed streams that stall; nil while none can.
-  var inputWatch: Task<Void, Never>?
+  /// Notes streams that stall or freeze; nil while none can.
+  var flowWatch: Task<Void, Never>?
   /// Looks again at the demand for streams, for which less has been asked for a moment.
   var demandWatch: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
@@ -146,7 +146,7 @@ public final class PictureInPictureSession {
 
   isolated deinit {
     for task in tasks { task.cancel() }
-    inputWatch?.cancel()
+    flowWatch?.cancel()
     demandWatch?.cancel()
     display.eventHandler = nil
   }

@@ -24,6 +24,10 @@ struct SessionStream {
   var stallTimeout: Duration?
   /// The number of frames of a pushed stream that plays, and since when there are so many; nil while none is expected.
   var flow: (frameCount: UInt64, since: MonotonicTime)?
+  /// Whether a pushed stream is paused by its owner.
+  var isPaused = false
+  /// Whether its source is asked for a keyframe, because the stream is frozen.
+  var isFrozen = false
   /// Delays a lower demand.
   var demandDelay = DemandDelay()
   /// Tells the app's elements before the stream's frames of the demand; nil for other streams.

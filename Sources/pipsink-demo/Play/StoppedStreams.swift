@@ -50,10 +50,12 @@ extension Report.Stream {
     var sum = self
     for path: WritableKeyPath<Report.Stream, UInt64> in [
       \.received, \.inApp, \.pip, \.replaced, \.shown, \.late, \.hidden, \.refused,
+      \.freezes,
     ] { sum[keyPath: path] += earlier[keyPath: path] }
     for path: WritableKeyPath<Report.Stream, UInt64?> in [\.dropped, \.skipped] {
       if let count = earlier[keyPath: path] { sum[keyPath: path] = (sum[keyPath: path] ?? 0) + count }
     }
+    sum.freezeMs += earlier.freezeMs
     sum.format = format ?? earlier.format
     sum.frameInterval = frameInterval ?? earlier.frameInterval
     sum.frameRate = frameRate ?? earlier.frameRate

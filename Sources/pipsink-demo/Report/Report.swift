@@ -33,6 +33,10 @@ struct Report: Codable {
     var dropped: UInt64?
     /// Frames in GPU memory that could not be read; they are not counted in `received`. Absent when there were none.
     var skipped: UInt64?
+    /// Gaps in the flow of frames that are seen as freezes (W3C's `freezeCount`).
+    var freezes: UInt64 = 0
+    /// The whole time of the freezes, in milliseconds.
+    var freezeMs = 0.0
     /// Frames that were given to custom rendering; absent without it.
     var customRendered: UInt64?
     var format: String?
@@ -126,6 +130,8 @@ extension Report.Stream {
     replaced = statistics.replaced
     shown = statistics.shown
     late = statistics.late
+    freezes = statistics.freezeCount
+    freezeMs = statistics.freezeDuration / .milliseconds(1)
     hidden = statistics.dropped.hidden
     refused = statistics.dropped.failed
     dropped = statistics.dropped.processor

@@ -43,24 +43,14 @@ struct DecoderPath {
 
   /// Goes upstream from sink pads, which it releases.
   init(before sinkPads: [UnsafeMutablePointer<GstPad>]) {
-    var seen: Set<UnsafeMutablePointer<GstPad>> = []
-    // The pads in this list are owned, and released below.
-    var open = sinkPads
-    while let sinkPad = open.popLast() {
-      defer { gst_object_unref(sinkPad) }
-      guard seen.insert(sinkPad).inserted, let source = gst_pad_get_peer(sinkPad) else { continue }
-      defer { gst_object_unref(source) }
-      let inputs = collectObjects(gst_pad_iterate_internal_links(source), as: GstPad.self)
-      // The path goes into and out of a bin through a pair of proxy pads, which have internal links as an element has.
-      if !gobjectIsA(source, gst_proxy_pad_get_type()), let element = gst_pad_get_parent_element(source) {
-        defer { gst_object_unref(element) }
-        if element.isVideoDecoder {
-          pads += inputs
-          continue
-        }
-        if branch == nil, inputs.contains(where: \.feedsSeveral) { branch = element.elementName }
+    goUpstream(from: sinkPads) { element, inputs in
+      guard !element.isVideoDecoder else {
+        for pad in inputs { gst_object_ref(pad) }
+        pads += inputs
+        return false
       }
-      open += inputs
+      if branch == nil, inputs.contains(where: \.feedsSeveral) { branch = element.elementName }
+      return true
     }
   }
 

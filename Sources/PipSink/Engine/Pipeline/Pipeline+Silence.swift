@@ -7,8 +7,7 @@ extension Pipeline {
   func maySendNothing(_ stream: Stream, hasVariableRate: Bool = false) -> Bool {
     let elements = upstreamElements(of: stream.sink)
     if elements.contains(where: { $0.kinds.contains("WebRTC") }) { return true }
-    let sources = elements.flatMap(\.sourceKinds)
-    return !sources.isEmpty && sources.allSatisfy { $0.contains("File") || hasVariableRate && !$0.contains("Network") }
+    return elements.flatMap(\.sourceKinds).maySendNothing(hasVariableRate)
   }
 
   /// The pipeline's sinks, also in bins, that are no stream's. The caller owns a reference to each.
@@ -36,6 +35,15 @@ extension UnsafeMutablePointer where Pointee == GstElement {
     return all.filter { $0.contains("Source") && !$0.contains("Bin") }
   }
 
+  /// Whether the element is a part of an element for WebRTC.
+  fileprivate var isInWebRTC: Bool {
+    if kinds.contains("WebRTC") { return true }
+    guard let parent = gst_object_get_parent(asObject) else { return false }
+    defer { gst_object_unref(parent) }
+    return gobjectIsA(parent, gst_element_get_type())
+      && UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstElement.self).isInWebRTC
+  }
+
   fileprivate var renderedCount: UInt64 {
     let sink = UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstBaseSink.self)
     guard let statistics = gst_base_sink_get_stats(sink) else { return 0 }
@@ -43,5 +51,40 @@ extension UnsafeMutablePointer where Pointee == GstElement {
     var count: guint64 = 0
     gst_structure_get_uint64(statistics, "rendered", &count)
     return UInt64(count)
+  }
+}
+
+extension [Set<Substring>] {
+  /// Whether sources whose classes have these words may send nothing for any time.
+  fileprivate func maySendNothing(_ hasVariableRate: Bool) -> Bool {
+    !isEmpty && allSatisfy { $0.contains("File") || hasVariableRate && !$0.contains("Network") }
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == GstPad {
+  /// Whether a frame is being handled at this sink pad, as while it waits for its time. The streaming thread has the
+  /// pad's lock until then.
+  var isOccupied: Bool {
+    guard g_rec_mutex_trylock(&pointee.stream_rec_lock) != 0 else { return true }
+    g_rec_mutex_unlock(&pointee.stream_rec_lock)
+    return false
+  }
+
+  /// Whether nothing arrives at this sink pad of a pipeline that belongs to somebody else, although nothing is wrong: a
+  /// frame waits for its time, the pipeline does not play, or the sources may send nothing, as those of
+  /// ``Pipeline/maySendNothing(_:hasVariableRate:)`` may. A peer by WebRTC may not, because only its silence tells that
+  /// it has gone. Of sources that are not known, nothing is expected.
+  func mayGetNothing(hasVariableRate: Bool) -> Bool {
+    guard !isOccupied, let element = gst_pad_get_parent_element(self) else { return true }
+    defer { gst_object_unref(element) }
+    guard element.pointee.current_state == GST_STATE_PLAYING else { return true }
+    var sources: [Set<Substring>] = []
+    var isInWebRTC = false
+    gst_object_ref(self)
+    goUpstream(from: [self]) { element, inputs in
+      if element.isInWebRTC { isInWebRTC = true } else if inputs.isEmpty { sources.append(element.kinds) }
+      return !isInWebRTC
+    }
+    return !isInWebRTC && (sources.isEmpty || sources.maySendNothing(hasVariableRate))
   }
 }

@@ -11,14 +11,13 @@ final class Pipeline: @unchecked Sendable {
     /// ``isolate(_:)`` has removed it from the GstPipeline.
     let sink: GstElementPointer
     let flow = StreamFlow()
+    let keyframeRequests = KeyframeRequests()
 
-    /// Whether the sink has a frame whose time has not come. The streaming thread has the pad's lock until then.
+    /// Whether the sink has a frame whose time has not come.
     var isWaiting: Bool {
       guard let pad = gst_element_get_static_pad(sink, "sink") else { return false }
       defer { gst_object_unref(pad) }
-      guard g_rec_mutex_trylock(&pad.pointee.stream_rec_lock) != 0 else { return true }
-      g_rec_mutex_unlock(&pad.pointee.stream_rec_lock)
-      return false
+      return pad.isOccupied
     }
 
     /// Whether nothing more comes, unless a seek brings it.

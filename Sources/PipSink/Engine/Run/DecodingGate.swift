@@ -45,7 +45,7 @@ final class DecodingGate: @unchecked Sendable {
   /// - Parameter pad: the pad that the gate was made on.
   func open(on pad: UnsafeMutablePointer<GstPad>) {
     openedAt.withLock { $0 = clock.now }
-    gst_pad_push_event(pad, gst_video_event_new_upstream_force_key_unit(PIPSINK_CLOCK_TIME_NONE, 1, 0))
+    pad.requestKeyframe()
   }
 
   /// Decides about a buffer or a list of buffers. Called on the pad's streaming thread.

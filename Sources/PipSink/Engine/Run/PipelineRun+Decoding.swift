@@ -7,11 +7,12 @@ extension PipelineRun {
   /// delivered its first frame is not suspended.
   func updateDecoding() {
     sendDemand()
-    gates.withLock { gates in
+    requestKeyframes()
+    let open = gates.withLock { gates -> (() -> Void)? in
       let suspended = pipeline.streams.filter { stream in
         engine.state.withLock({ $0.isSuspended(stream.id) }) && stream.flow.delivered.load(ordering: .relaxed) > 0
       }
-      guard !suspended.isEmpty || !gates.isEmpty else { return }
+      guard !suspended.isEmpty || !gates.isEmpty else { return nil }
       let ids = Set(suspended.map(\.id))
       let paths = ids.isEmpty ? [] : pipeline.streams.map { (stream: $0, pads: pipeline.decoderPads(of: $0)) }
       defer { for pad in paths.flatMap(\.pads) { gst_object_unref(pad) } }
@@ -21,12 +22,23 @@ extension PipelineRun {
       for path in paths where ids.contains(path.stream.id) {
         for pad in path.pads where !shared.contains(pad) { wanted[pad, default: []].append(path.stream.flow) }
       }
-      gates.update(wanted, clock: clock)
+      let open = gates.update(wanted, clock: clock)
       let withheld = wanted.values.flatMap(\.self)
       for stream in pipeline.streams {
         let isWithheld = withheld.contains { $0 === stream.flow }
         report { $0.setDecodingSuspended(isWithheld, of: stream.id) }
       }
+      return open
+    }
+    open?()
+  }
+
+  /// Begins to request keyframes for streams that are frozen, and ends that for all others.
+  private func requestKeyframes() {
+    for stream in pipeline.streams {
+      let pads = engine.info(of: stream.id)?.isFrozen == true ? pipeline.decoderPads(of: stream) : []
+      defer { for pad in pads { gst_object_unref(pad) } }
+      stream.keyframeRequests.update(pads)
     }
   }
 
@@ -47,18 +59,25 @@ struct DecodingGates {
   var isEmpty: Bool { gates.isEmpty }
   var count: Int { gates.count }
 
-  /// Closes gates in front of the decoders that are wanted, and opens all others.
+  /// Closes gates in front of the decoders that are wanted.
   ///
   /// - Parameter wanted: the sink pads of the decoders to suspend, with the flows of the streams that they feed.
-  mutating func update(_ wanted: [UnsafeMutablePointer<GstPad>: [StreamFlow]], clock: SchedulingClock) {
-    for (pad, gate) in gates where wanted[pad] == nil {
-      gate.open(on: pad)
-      gates[pad] = nil
-      gst_object_unref(pad)
-    }
+  /// - Returns: opens all other gates. It has to be called once, and without a lock, since elements may block in the
+  ///   request for a keyframe.
+  mutating func update(
+    _ wanted: [UnsafeMutablePointer<GstPad>: [StreamFlow]], clock: SchedulingClock
+  ) -> () -> Void {
+    let opening = gates.filter { wanted[$0.key] == nil }
+    for pad in opening.keys { gates[pad] = nil }
     for (pad, flows) in wanted where gates[pad] == nil {
       gst_object_ref(pad)
       gates[pad] = DecodingGate(on: pad, flows: flows, clock: clock)
+    }
+    return {
+      for (pad, gate) in opening {
+        gate.open(on: pad)
+        gst_object_unref(pad)
+      }
     }
   }
 

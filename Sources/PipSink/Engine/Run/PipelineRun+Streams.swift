@@ -80,10 +80,10 @@ extension PipelineRun {
       if !isFlowing, old.sound != new.sound { player?.pipelineIsBuffering(self) }
       return false
     }
-    let rate = engine.info(of: id)?.format?.frameRate
-    let interval = rate.map { $0.numerator > 0 ? .seconds(2 * $0.denominator) / $0.numerator : .zero } ?? .zero
-    return isFlowing && now >= old.since.advanced(by: max(stallTimeout, interval)) && !stream.isWaiting
-      && !stream.isAtEnd && !pipeline.maySendNothing(stream, hasVariableRate: rate?.numerator == 0)
+    let format = engine.info(of: id)?.format
+    let stallTime = format?.stallTime(atLeast: stallTimeout) ?? stallTimeout
+    return isFlowing && now >= old.since.advanced(by: stallTime) && !stream.isWaiting
+      && !stream.isAtEnd && !pipeline.maySendNothing(stream, hasVariableRate: format?.frameRate.numerator == 0)
   }
 
   /// Finds frames that came while the stall of their stream was being reported. They have not been noticed as first

@@ -1,13 +1,15 @@
 import CGStreamer
 
 /// Tells the elements before a sink pad, in a pipeline that belongs to an app, how large a stream's pictures have to be:
-/// by an event upstream, and by suspending the stream's video decoder while nobody sees the stream.
+/// by an event upstream, and by suspending the stream's video decoder while nobody sees the stream. While the stream is
+/// frozen, it requests keyframes.
 ///
 /// Elements may block in an event, so a thread of its own sends it, which ends when there is nothing to tell. It uses the
 /// newest demand, and leaves out those that have been replaced meanwhile.
 package final class UpstreamDemand: Sendable {
   /// Whether the stream's frames flow. ``StreamFlow/isLeftOver(_:)`` says which frames a suspended decoder still held.
   let flow = StreamFlow()
+  let keyframeRequests: KeyframeRequests
   private let clock: SchedulingClock
   private let state = Locked(State())
 
@@ -28,6 +30,7 @@ package final class UpstreamDemand: Sendable {
   private struct Wanted: Equatable {
     var demand = StreamDemand.hidden
     var suspends = false
+    var isFrozen = false
 
     var isToSuspend: Bool { suspends && demand == .hidden }
   }
@@ -44,6 +47,7 @@ package final class UpstreamDemand: Sendable {
   ) {
     gst_object_ref(pad)
     self.clock = clock
+    keyframeRequests = KeyframeRequests(clock: clock)
     self.report = report
     state.withLock { $0.pad = pad }
   }
@@ -66,6 +70,25 @@ package final class UpstreamDemand: Sendable {
   /// Tells the demand once more: elements that have been added since have not been told.
   package func repeatDemand() { want { $0.told = nil } }
 
+  /// Whether keyframes are requested as long as encoded frames arrive. Any thread may set it.
+  var isFrozen: Bool {
+    get { state.withLock { $0.wanted.isFrozen } }
+    set { want { $0.wanted.isFrozen = newValue } }
+  }
+
+  /// Whether nothing arrives although nothing is wrong.
+  ///
+  /// - Parameter hasVariableRate: whether the stream's frames have no frame rate.
+  func maySendNothing(hasVariableRate: Bool) -> Bool {
+    let pad = state.withLock { state in
+      if let pad = state.pad { gst_object_ref(pad) }
+      return state.pad
+    }
+    guard let pad else { return true }
+    defer { gst_object_unref(pad) }
+    return pad.mayGetNothing(hasVariableRate: hasVariableRate)
+  }
+
   private func want(_ change: (inout State) -> Void) {
     let mustBegin = state.withLock { state in
       change(&state)
@@ -77,48 +100,54 @@ package final class UpstreamDemand: Sendable {
     state.withLock { $0.isTelling = false }
   }
 
-  /// Opens what was suspended. Nothing is told any more.
+  /// Opens what was suspended, later. Nothing is told any more.
   package func end() {
     let (pad, gates) = state.withLock { state in
       defer { (state.pad, state.gates) = (nil, DecodingGates()) }
       return (state.pad, state.gates)
     }
-    var left = gates
-    left.update([:], clock: clock)
+    keyframeRequests.update([])
     if let pad { gst_object_unref(pad) }
+    guard !gates.isEmpty else { return }
+    var left = gates
+    nonisolated(unsafe) let open = left.update([:], clock: clock)
+    if WorkerThread(name: "pip-demand", body: { open() }) == nil { open() }
   }
 
   /// Tells the demand until it does not change any more.
   private func tell() {
-    while let (pad, wanted) = next() {
+    while let (pad, wanted, isNewDemand) = next() {
       defer { gst_object_unref(pad) }
-      gst_pad_push_event(pad, wanted.demand.makeEvent())
-      let path = wanted.isToSuspend ? pad.decoderPath : DecoderPath()
+      if isNewDemand { gst_pad_push_event(pad, wanted.demand.makeEvent()) }
+      let path = wanted.isToSuspend || wanted.isFrozen ? pad.decoderPath : DecoderPath()
       defer { path.release() }
       let refusal = wanted.isToSuspend ? path.refusal : nil
-      let (isChanged, isSuspended, mustWarn) = state.withLock { state in
-        guard state.pad != nil else { return (false, false, false) }
+      let (open, isChanged, isSuspended, mustWarn) = state.withLock { state -> (() -> Void, Bool, Bool, Bool) in
+        guard state.pad != nil else { return ({}, false, false, false) }
         let wasSuspended = !state.gates.isEmpty
-        let pads = refusal == nil ? path.pads : []
-        state.gates.update(Dictionary(pads.map { ($0, [flow]) }) { first, _ in first }, clock: clock)
+        keyframeRequests.update(wanted.isFrozen ? path.pads : [])
+        let pads = wanted.isToSuspend && refusal == nil ? path.pads : []
+        let open = state.gates.update(Dictionary(pads.map { ($0, [flow]) }) { first, _ in first }, clock: clock)
         let mustWarn = refusal != nil && !state.isRefused
         if mustWarn { state.isRefused = true }
-        return (wasSuspended == state.gates.isEmpty, !state.gates.isEmpty, mustWarn)
+        return (open, wasSuspended == state.gates.isEmpty, !state.gates.isEmpty, mustWarn)
       }
+      open()
       if isChanged || mustWarn { report(isSuspended, mustWarn ? refusal : nil) }
     }
   }
 
   /// What to tell next, with a reference to the pad; nil when there is nothing to tell.
-  private func next() -> (pad: UnsafeMutablePointer<GstPad>, wanted: Wanted)? {
+  private func next() -> (pad: UnsafeMutablePointer<GstPad>, wanted: Wanted, isNewDemand: Bool)? {
     state.withLock { state in
       guard let pad = state.pad, state.isNew else {
         state.isTelling = false
         return nil
       }
+      let isNewDemand = state.told?.demand != state.wanted.demand
       state.told = state.wanted
       gst_object_ref(pad)
-      return (pad, state.wanted)
+      return (pad, state.wanted, isNewDemand)
     }
   }
 }

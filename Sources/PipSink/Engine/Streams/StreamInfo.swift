@@ -26,6 +26,8 @@ public struct StreamInfo: Sendable {
   public internal(set) var demand = StreamDemand.hidden
   /// Whether the decoder is suspended because the stream is hidden (``VideoEngine/isBackgroundDecodingEnabled``).
   package internal(set) var isDecodingSuspended = false
+  /// Whether keyframes are requested, because frames arrive and no pictures.
+  var isFrozen = false
   /// The number of frames that were skipped since the last start because their memory cannot be read.
   public internal(set) var skippedFrameCount: UInt64 = 0
   /// The number of frames that elements have dropped since the last start because they were late, as their

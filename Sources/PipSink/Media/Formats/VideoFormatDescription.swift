@@ -129,6 +129,12 @@ public final class VideoFormatDescription: @unchecked Sendable {
     return try Self.shared(for: caps)
   }
 
+  /// After how long without a frame a stream with this format has stalled: after two intervals of its frame rate if that
+  /// is longer than `timeout`.
+  func stallTime(atLeast timeout: Duration) -> Duration {
+    frameRate.numerator > 0 ? max(timeout, .seconds(2 * frameRate.denominator) / frameRate.numerator) : timeout
+  }
+
   /// Whether the frames of both descriptions look the same. The caps may differ in other fields, such as the frame
   /// rate.
   package func looksLike(_ other: VideoFormatDescription) -> Bool {

@@ -151,3 +151,31 @@ package enum GObjectTypeName {
     return "\(name)\(number)"
   }
 }
+
+/// Goes upstream from sink pads, which it releases, from element to element and through bins.
+///
+/// - Parameter visit: called with each element, and with its sink pads from which the way goes on. They are borrowed for
+///   the time of the call. It returns whether the way goes on.
+func goUpstream(
+  from sinkPads: [UnsafeMutablePointer<GstPad>],
+  _ visit: (_ element: GstElementPointer, _ inputs: [UnsafeMutablePointer<GstPad>]) -> Bool
+) {
+  var seen: Set<UnsafeMutablePointer<GstPad>> = []
+  // The pads in this list are owned.
+  var open = sinkPads
+  while let sinkPad = open.popLast() {
+    defer { gst_object_unref(sinkPad) }
+    guard seen.insert(sinkPad).inserted, let source = gst_pad_get_peer(sinkPad) else { continue }
+    defer { gst_object_unref(source) }
+    let inputs = collectObjects(gst_pad_iterate_internal_links(source), as: GstPad.self)
+    // The way goes into and out of a bin through a pair of proxy pads, which have internal links as an element has.
+    if !gobjectIsA(source, gst_proxy_pad_get_type()), let element = gst_pad_get_parent_element(source) {
+      defer { gst_object_unref(element) }
+      guard visit(element, inputs) else {
+        for pad in inputs { gst_object_unref(pad) }
+        continue
+      }
+    }
+    open += inputs
+  }
+}
