@@ -75,6 +75,34 @@ import Testing
     #expect(harness.latest?.sequenceNumber == 1)
   }
 
+  /// Without a surface nothing but the element itself knows of the pause.
+  @Test(arguments: ["none", "offscreen"])
+  func aGapIsAFreezeUnlessThePipelineIsPaused(surface: String) async throws {
+    let harness = try ElementHarness("surface=\(surface) sync=false session=\(#function)-\(surface)")
+    harness.setCaps()
+    harness.push()
+    let isCounted = { harness.state.member?.statistics?.isGapExpected == false }
+    #expect(await eventually(isCounted))
+    for index in 1...10 { harness.push(milliseconds: UInt(index) * 33) }
+    func freezesAt() -> MonotonicTime? { harness.state.member?.statistics?.freezesAt }
+    let moment = try #require(freezesAt())
+    gst_element_set_state(harness.element, GST_STATE_PAUSED)
+    #expect(await eventually { freezesAt() == nil })
+    #expect(await eventually { .now > moment.advanced(by: .milliseconds(50)) })
+    gst_element_set_state(harness.element, GST_STATE_PLAYING)
+    #expect(await eventually(isCounted))
+    harness.push(milliseconds: 400)
+    #expect(count("freezes", of: harness) == 0)
+    harness.push(milliseconds: 433)
+    let next = try #require(freezesAt())
+    #expect(await eventually { .now > next })
+    #expect(count("freezes", of: harness) == 1)
+    let time = try #require(count("freeze-time", of: harness))
+    harness.push(milliseconds: 800)
+    #expect(count("freezes", of: harness) == 1)
+    #expect(try #require(count("freeze-time", of: harness)) > time)
+  }
+
   // MARK: - A buffer that arrives again
 
   /// Makes a buffer that the test pushes more than once.

@@ -28,6 +28,7 @@ final class SessionMember: Sendable {
   private let paintableBox: Locked<VideoPaintable?>
   private let balancing = Locked(())
   private let hasStalled = Locked(false)
+  private let isAtEnd = Locked(false)
 
   /// The window of the application in which the stream may be shown.
   private struct ApplicationWindow {
@@ -104,6 +105,7 @@ final class SessionMember: Sendable {
 
   /// Updates the session and its windows after a change of ``isPaused`` or ``isMuted``.
   func notePlayback() {
+    updateGap()
     session.post(for: self) { $0.updatePlayback() }
   }
 
@@ -137,7 +139,15 @@ final class SessionMember: Sendable {
 
   /// Notes that the stream has ended, or that it continues after its end.
   func noteEnd(_ hasEnded: Bool) {
+    isAtEnd.withLock { $0 = hasEnded }
+    updateGap()
     session.post(for: self) { $0.note(self, hasEnded: hasEnded) }
+  }
+
+  /// Says to the router, in place of a session where there is none, which gaps are no freezes.
+  private func updateGap() {
+    guard session.surface == .none else { return }
+    session.router.setGapExpected(isPaused || isAtEnd.withLock { $0 }, of: streamID)
   }
 
   func leave() {

@@ -57,7 +57,9 @@ extension FrameRouter {
   // MARK: - Gaps
 
   /// Says whether a stream's frames may stay away for a reason that is known, such as a pause. That is no freeze.
-  func setGapExpected(_ isExpected: Bool, of streamID: StreamID) { route(streamID)?.setGapExpected(isExpected) }
+  package func setGapExpected(_ isExpected: Bool, of streamID: StreamID) {
+    route(streamID)?.setGapExpected(isExpected)
+  }
 
   /// What is known of the flow of a stream's frames at this moment; nil for an unknown stream.
   func flow(of streamID: StreamID) -> StreamRoute.Flow? { route(streamID)?.flow }
