@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
     .library(name: "PipSinkGTK4", targets: ["PipSinkGTK4"]),
     .library(name: "PipSinkDBus", targets: ["PipSinkDBus"]),
+    .library(name: "PipSinkCalls", targets: ["PipSinkCalls"]),
     .library(name: "gstpipsink", type: .dynamic, targets: ["GstPipSink"]),
     .executable(name: "pipsink-demo", targets: ["pipsink-demo"]),
     .executable(name: "pipsink-bench", targets: ["pipsink-bench"]),
@@ -74,6 +75,13 @@ let package = Package(
       name: "PipSinkDBus",
       dependencies: ["PipSink", "CGIO", .product(name: "Logging", package: "swift-log")]
     ),
+    // Only what uses PipSinkCalls links the library for session descriptions.
+    .systemLibrary(
+      name: "CWebRTC",
+      pkgConfig: "gstreamer-sdp-1.0",
+      providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]
+    ),
+    .target(name: "PipSinkCalls", dependencies: ["CGStreamer", "CWebRTC", "PipSink"]),
     .target(
       name: "GstPipSink",
       dependencies: ["CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK4", "PipSinkWindows"]
@@ -126,7 +134,7 @@ let package = Package(
     // release builds of other targets cannot.
     .testTarget(
       name: "TestSupport",
-      dependencies: ["CGStreamer", "CGStreamerCheck", "CLibYUV", "GstPipSink", "PipSink", "pipsink-demo"]
+      dependencies: ["CGStreamer", "CGStreamerCheck", "CLibYUV", "CWebRTC", "GstPipSink", "PipSink", "pipsink-demo"]
     ),
     .testTarget(
       name: "PipSinkTests",
@@ -136,6 +144,8 @@ let package = Package(
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ]
     ),
+    .testTarget(
+      name: "PipSinkCallsTests", dependencies: ["TestSupport", "CGStreamer", "CWebRTC", "PipSink", "PipSinkCalls"]),
     .testTarget(
       name: "PipSinkWindowsTests",
       dependencies: [

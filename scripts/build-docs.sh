@@ -7,7 +7,7 @@ set -eu
 
 folder=$1
 base=${2:-}
-modules="PipSink PipSinkWindows PipSinkGTK PipSinkGTK4 PipSinkDBus GstPipSink"
+modules="PipSink PipSinkWindows PipSinkGTK PipSinkGTK4 PipSinkDBus PipSinkCalls GstPipSink"
 rm -rf "$folder"
 mkdir -p "$folder/graphs" "$folder/site"
 folder=$(cd "$folder" && pwd)
@@ -16,7 +16,7 @@ folder=$(cd "$folder" && pwd)
 swift=${SWIFT:-swift}
 for module in $modules; do "$swift" build --target "$module"; done
 build=$("$swift" build --show-bin-path)
-maps="CGIO CGStreamer CLibYUV CGTK CWindows"
+maps="CGIO CGStreamer CLibYUV CGTK CWebRTC CWindows"
 libraries="gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0 gtk+-3.0 xcb xkbcommon xkbcommon-x11 cairo
   pangocairo"
 options=""

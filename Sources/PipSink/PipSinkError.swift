@@ -11,12 +11,14 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case pictureInPicture(PictureInPicture)
   /// Something that is missing around PipSink.
   case system(System)
+  /// An error of a peer connection.
+  case call(Call)
 }
 
 extension PipSinkError: CustomStringConvertible {
   /// The error's number. No other error has it, and it stays the same in all versions: from 1000 for pipelines, from
-  /// 1100 for streams, from 1200 for frames and pictures, from 1300 for picture-in-picture, and from 1400 for the
-  /// system around PipSink.
+  /// 1100 for streams, from 1200 for frames and pictures, from 1300 for picture-in-picture, from 1400 for the
+  /// system around PipSink, and from 1500 for calls.
   public var code: Int { text.code }
 
   /// What failed, and why. Control characters in texts of others (a server's status line, a stream's ID) are escaped
@@ -68,6 +70,7 @@ extension PipSinkError: CustomStringConvertible {
     case .frame(let error): error.text
     case .pictureInPicture(let error): error.text
     case .system(let error): error.text
+    case .call(let error): error.text
     }
   }
 }

@@ -31,6 +31,10 @@ import Testing
       .displayUnavailable(reason: "r"), .sessionBusUnavailable(reason: "r"), .invalidArgument("n", reason: "r"),
       .toolkitUnavailable("GTK 4", reason: "r"),
     ].map { .system($0) }
+    + [
+      .signallingFailed(reason: "r"), .invalidDescription(reason: "r"),
+      .notConnected(after: .seconds(2)), .connectionLost(reason: "r"),
+    ].map { .call($0) }
 
   @Test func noTwoErrorsHaveOneCodeAndASubjectsCodesAreOneHundred() {
     let codes = Self.errors.map(\.code)
@@ -43,6 +47,7 @@ import Testing
         case .frame: 12
         case .pictureInPicture: 13
         case .system: 14
+        case .call: 15
         }
       #expect(error.code / 100 == subject, "\(error)")
     }

@@ -27,7 +27,7 @@ public struct AudioLevel: Equatable, Sendable {
 
 extension AudioLevel {
   /// Reads a message of a `level` element; nil for every other message.
-  init?(_ message: UnsafeMutablePointer<GstMessage>) {
+  package init?(_ message: UnsafeMutablePointer<GstMessage>) {
     guard gst_message_has_name(message, "level") != 0, let structure = gst_message_get_structure(message),
       let rms = Self.channels(of: structure, "rms"), let peak = Self.channels(of: structure, "peak"), !rms.isEmpty
     else { return nil }

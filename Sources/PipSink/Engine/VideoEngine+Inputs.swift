@@ -33,6 +33,9 @@ extension VideoEngine {
     status.finishWithoutStopped()
   }
 
+  /// Reports how loud a stream of ``addInput(_:)`` is. Any thread may call it.
+  package func noteLevel(_ level: AudioLevel, of id: StreamID) { status.broadcast.send(.audioLevel(id, level)) }
+
   /// The streams that ``addInput(_:)`` added, sorted by their IDs.
   var inputIDs: [StreamID] { status.state.withLock { $0.inputIDs.sorted() } }
 }

@@ -5,12 +5,15 @@ import Foundation
 /// The package's modules as they were built with the tests. Tests run compilers and tools on them.
 enum BuiltModules {
   /// The targets of the library products, which other packages can import.
-  static let libraries = ["PipSink", "PipSinkWindows", "PipSinkGTK", "PipSinkGTK4", "PipSinkDBus", "GstPipSink"]
+  static let libraries = [
+    "PipSink", "PipSinkWindows", "PipSinkGTK", "PipSinkGTK4", "PipSinkDBus", "PipSinkCalls", "GstPipSink",
+  ]
 
   private static let products = URL(fileURLWithPath: Demo.path).deletingLastPathComponent()
 
   private static let systemLibraries = [
-    "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gio-2.0", "gtk+-3.0", "xcb", "xkbcommon",
+    "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gstreamer-sdp-1.0", "gio-2.0", "gtk+-3.0",
+    "xcb", "xkbcommon",
     "xkbcommon-x11", "wayland-cursor", "cairo", "pangocairo",
   ]
 
@@ -19,7 +22,7 @@ enum BuiltModules {
     let flags = try await packageOptions("--cflags-only-I")
     let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
     let maps =
-      ["CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWindows"].map {
+      ["CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWebRTC", "CWindows"].map {
         Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
       }
       + [

@@ -14,7 +14,7 @@ struct PublicInterface {
   static let folder = Demo.root.appendingPathComponent("docs/interface")
 
   /// The libraries that apps import. `GstPipSink` is the element; a program that registers it needs one function.
-  static let libraries = ["PipSink", "PipSinkWindows", "PipSinkGTK", "PipSinkGTK4", "PipSinkDBus"]
+  static let libraries = ["PipSink", "PipSinkWindows", "PipSinkGTK", "PipSinkGTK4", "PipSinkDBus", "PipSinkCalls"]
 
   static func file(of library: String) -> URL { folder.appendingPathComponent("\(library).txt") }
 

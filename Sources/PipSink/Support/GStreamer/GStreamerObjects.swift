@@ -1,15 +1,15 @@
 import CGStreamer
 
-/// Small helpers for GStreamer's C objects; only this module uses them.
+/// Small helpers for GStreamer's C objects.
 
 typealias GstElementPointer = UnsafeMutablePointer<GstElement>
 
 extension UnsafeMutablePointer where Pointee == GstElement {
-  var asObject: UnsafeMutablePointer<GstObject> {
+  package var asObject: UnsafeMutablePointer<GstObject> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstObject.self)
   }
 
-  var asBin: UnsafeMutablePointer<GstBin> {
+  package var asBin: UnsafeMutablePointer<GstBin> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstBin.self)
   }
 
@@ -46,7 +46,7 @@ extension UnsafeMutablePointer where Pointee == GstPad {
 }
 
 extension UnsafeMutablePointer where Pointee == GstObject {
-  var objectName: String { String(taking: gst_object_get_name(self)) ?? "" }
+  package var objectName: String { String(taking: gst_object_get_name(self)) ?? "" }
 
   /// Whether the object is `element` itself or is contained in it.
   func isInside(_ element: GstElementPointer) -> Bool {

@@ -1,5 +1,5 @@
 /// Sends values to any number of `AsyncStream`s and observers. Any thread may use it.
-final class Broadcast<Element: Sendable>: Sendable {
+package final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
     var nextKey = 0
     var continuations: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -7,10 +7,13 @@ final class Broadcast<Element: Sendable>: Sendable {
   }
   private let state = Locked(State())
 
+  /// Makes a broadcast without receivers.
+  package init() {}
+
   deinit { finish() }
 
   /// Ends all streams that exist now. Observers stay.
-  func finish() {
+  package func finish() {
     let ended = state.withLock { state in
       defer { state.continuations = [:] }
       return Array(state.continuations.values)
@@ -20,7 +23,7 @@ final class Broadcast<Element: Sendable>: Sendable {
 
   /// Makes a stream of every value that is sent from now on. A reader that falls behind by `limit` values loses the
   /// oldest ones.
-  func stream(limit: Int = 1024) -> AsyncStream<Element> {
+  package func stream(limit: Int = 1024) -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(limit))
     let key = state.withLock { state in
       state.nextKey += 1
@@ -39,7 +42,7 @@ final class Broadcast<Element: Sendable>: Sendable {
   }
 
   /// Hands a value to every stream and every observer before it returns.
-  func send(_ element: Element) {
+  package func send(_ element: Element) {
     let (continuations, observers) = state.withLock { (Array($0.continuations.values), $0.observers) }
     for continuation in continuations { continuation.yield(element) }
     for observer in observers { observer(element) }

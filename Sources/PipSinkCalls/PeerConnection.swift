@@ -1,0 +1,162 @@
+import CGStreamer
+import CWebRTC
+import PipSink
+
+typealias Element = UnsafeMutablePointer<GstElement>
+
+/// One pipeline with a webrtcbin, from its start to its end. A restart makes a new one.
+///
+/// `@unchecked Sendable`: the pointers are constant, and GStreamer's elements may be used from every thread.
+final class PeerConnection: @unchecked Sendable {
+  typealias Step<Value: Sendable> = Completion<Result<Value, PipSinkError>>
+
+  let pipeline: Element
+  let webrtc: Element
+  let signals: PeerSignals
+  private let isClosed = Locked(false)
+
+  /// Makes the pipeline, and plays it.
+  ///
+  /// - Throws: ``PipSinkError/Pipeline/missingElements(_:)``.
+  init(_ configuration: WebRTCReceiver.Configuration) throws(PipSinkError) {
+    try PipSink.initialize()
+    guard let webrtc = gst_element_factory_make("webrtcbin", nil), let pipeline = gst_pipeline_new(nil) else {
+      throw .pipeline(.missingElements(["webrtcbin"]))
+    }
+    (self.pipeline, self.webrtc) = (pipeline, webrtc)
+    signals = PeerSignals(audioSink: configuration.audioSink)
+    let latency = max(0, configuration.latency / .milliseconds(1))
+    pipsink_webrtc_set_property(webrtc, "bundle-policy", "max-bundle")
+    pipsink_webrtc_set_property(webrtc, "latency", String(Int(min(latency, 60_000))))
+    if let server = configuration.stunServer { pipsink_webrtc_set_property(webrtc, "stun-server", server) }
+    if let server = configuration.turnServer { pipsink_webrtc_set_property(webrtc, "turn-server", server) }
+    signals.connect(to: pipeline, webrtc)
+    // The pipeline takes the floating reference of the element.
+    gst_bin_add(pipeline.asBin, webrtc)
+    let signals = self.signals
+    change(to: GST_STATE_PLAYING) { isDone in
+      guard isDone else { return signals.fail(.pipeline(.stateChangeFailed(pipeline: "webrtcbin"))) }
+      signals.started.complete(.success(()))
+    }
+  }
+
+  deinit { close() }
+
+  /// Stops the pipeline on a thread of its own, since elements may block meanwhile. A second call does nothing.
+  @discardableResult
+  func close() -> Completion<Void> {
+    let done = Completion<Void>()
+    guard !isClosed.exchange(true) else {
+      done.complete(())
+      return done
+    }
+    change(to: GST_STATE_NULL) { _ in done.complete(()) }
+    gst_object_unref(pipeline)
+    signals.end()
+    return done
+  }
+
+  private func change(to state: GstState, _ done: @escaping @Sendable (Bool) -> Void) {
+    let address = UInt(bitPattern: gst_object_ref(pipeline))
+    let body: @Sendable () -> Void = {
+      guard let pipeline = Element(bitPattern: address) else { return }
+      let result = gst_element_set_state(pipeline, state)
+      gst_object_unref(pipeline)
+      done(result != GST_STATE_CHANGE_FAILURE)
+    }
+    if WorkerThread(name: "pip-call", body: body) == nil { body() }
+  }
+
+  // MARK: - Descriptions
+
+  /// Makes an offer or an answer: `kind` is "offer" or "answer".
+  func create(_ kind: String) -> Step<String> {
+    ask(
+      { pipsink_webrtc_create(webrtc, "create-\(kind)", $0) },
+      read: { String(taking: pipsink_webrtc_reply_text($0, kind)) })
+  }
+
+  /// Sets the description of one side: `side` is "local" or "remote".
+  func set(_ side: String, _ kind: String, _ text: String) -> Step<Void> {
+    var message: UnsafeMutablePointer<GstSDPMessage>?
+    guard gst_sdp_message_new_from_text(text, &message) == GST_SDP_OK else {
+      let done = Step<Void>()
+      done.complete(.failure(.call(.invalidDescription(reason: "it cannot be read"))))
+      return done
+    }
+    defer { gst_sdp_message_free(message) }
+    let type = kind == "offer" ? PIPSINK_SDP_OFFER : PIPSINK_SDP_ANSWER
+    return ask({ pipsink_webrtc_set(webrtc, "set-\(side)-description", gint(type), message, $0) }, read: { _ in () })
+  }
+
+  /// The local description, with the candidates that have been found so far.
+  var localDescription: String? { String(taking: pipsink_webrtc_local_text(webrtc)) }
+
+  /// Asks for statistics of the track of a pad.
+  func statistics(of pad: Pad) -> Step<WebRTCReceiver.Statistics> {
+    ask({ pipsink_webrtc_get_statistics(webrtc, pad, $0) }, read: { $0.map(WebRTCReceiver.Statistics.init) })
+  }
+
+  /// Has webrtcbin answer through a promise.
+  private func ask<Value: Sendable>(
+    _ emit: (UnsafeMutablePointer<GstPromise>?) -> Void,
+    read: @escaping @Sendable (UnsafePointer<GstStructure>?) -> Value?
+  ) -> Step<Value> {
+    let done = Step<Value>()
+    let box = PromiseBox { reply in
+      if let error = String(taking: pipsink_webrtc_reply_error(reply)) {
+        done.complete(.failure(.call(.invalidDescription(reason: error))))
+      } else if let value = read(reply) {
+        done.complete(.success(value))
+      } else {
+        done.complete(.failure(.call(.invalidDescription(reason: "webrtcbin cannot answer"))))
+      }
+    }
+    let promise = gst_promise_new_with_change_func(
+      { promise, box in
+        guard let box else { return }
+        let reply = gst_promise_wait(promise) == GST_PROMISE_RESULT_REPLIED ? gst_promise_get_reply(promise) : nil
+        Unmanaged<PromiseBox>.fromOpaque(box).takeUnretainedValue().body(reply)
+      }, Unmanaged.passRetained(box).toOpaque(), { box in box.map { Unmanaged<PromiseBox>.fromOpaque($0).release() } })
+    emit(promise)
+    gst_promise_unref(promise)
+    return done
+  }
+
+  private final class PromiseBox: Sendable {
+    let body: @Sendable (UnsafePointer<GstStructure>?) -> Void
+
+    init(_ body: @escaping @Sendable (UnsafePointer<GstStructure>?) -> Void) { self.body = body }
+  }
+}
+
+extension WebRTCReceiver.Statistics {
+  /// Reads a reply of webrtcbin to "get-stats" for a pad: a structure with structures.
+  init(_ reply: UnsafePointer<GstStructure>) {
+    withUnsafeMutablePointer(to: &self) { statistics in
+      _ = gst_structure_foreach(
+        reply,
+        { _, value, statistics in
+          guard let value, value.pointee.g_type == gst_structure_get_type(),
+            let structure = gst_value_get_structure(value)
+          else { return 1 }
+          statistics?.assumingMemoryBound(to: Self.self).pointee.add(structure)
+          return 1
+        }, statistics)
+    }
+  }
+
+  private mutating func add(_ structure: UnsafePointer<GstStructure>) {
+    var number: guint64 = 0
+    var time = 0.0
+    if gst_structure_get_uint64(structure, "packets-received", &number) != 0 {
+      packetsReceived += UInt64(number)
+      if gst_structure_get_uint64(structure, "bytes-received", &number) != 0 { bytesReceived += UInt64(number) }
+      var (lost, lost64): (gint, gint64) = (0, 0)
+      if gst_structure_get_int(structure, "packets-lost", &lost) != 0 { packetsLost += Int(lost) }
+      if gst_structure_get_int64(structure, "packets-lost", &lost64) != 0 { packetsLost += Int(lost64) }
+      if gst_structure_get_double(structure, "jitter", &time) != 0 { jitter = max(jitter, time) }
+    }
+    if gst_structure_get_double(structure, "round-trip-time", &time) != 0 { roundTripTime = time }
+  }
+}

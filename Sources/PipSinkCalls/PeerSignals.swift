@@ -1,0 +1,149 @@
+import CGStreamer
+import CWebRTC
+import PipSink
+
+/// What the elements of a ``PeerConnection`` say, on threads of GStreamer. It never waits there.
+final class PeerSignals: Sendable {
+  enum Event: Sendable {
+    case added(IncomingTrack)
+    case level(AudioLevel, track: String)
+  }
+
+  let events: AsyncStream<Event>
+  private let continuation: AsyncStream<Event>.Continuation
+  let audioSink: String
+  /// Completes when the pipeline plays: webrtcbin makes no descriptions before.
+  let started = PeerConnection.Step<Void>()
+  /// Completes when all candidates have been found, or when the connection fails.
+  let gathered = PeerConnection.Step<Void>()
+  let connected = PeerConnection.Step<Void>()
+  /// Completes when the connection fails.
+  let lost = Completion<PipSinkError>()
+  private let lastPacket = Locked(MonotonicTime.now)
+  private let trackCount = Locked(0)
+
+  init(audioSink: String) {
+    self.audioSink = audioSink
+    (events, continuation) = AsyncStream.makeStream()
+  }
+
+  /// Ends the connection: whoever waits for it gets the error.
+  func fail(_ error: PipSinkError) {
+    lost.complete(error)
+    started.complete(.failure(error))
+    gathered.complete(.failure(error))
+    connected.complete(.failure(error))
+  }
+
+  func end() { continuation.finish() }
+
+  func send(_ event: Event) { continuation.yield(event) }
+
+  /// How long nothing has come from the peer: neither media nor control packets.
+  var silence: Duration { lastPacket.withLock { $0 }.duration(to: .now) }
+
+  func notePacket() { lastPacket.withLock { $0 = .now } }
+
+  // MARK: - Signals
+
+  func connect(to pipeline: Element, _ webrtc: Element) {
+    typealias Added = @convention(c) (Element, UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void
+    typealias DeepAdded = @convention(c) (Element, Element, Element, UnsafeMutableRawPointer) -> Void
+    typealias Changed = @convention(c) (Element, OpaquePointer?, UnsafeMutableRawPointer) -> Void
+    let padAdded: Added = { webrtc, pad, data in
+      PeerSignals.from(data).add(pad.assumingMemoryBound(to: GstPad.self), of: webrtc)
+    }
+    let transceiverAdded: Added = { _, transceiver, _ in pipsink_webrtc_enable_nack(transceiver) }
+    let elementAdded: DeepAdded = { _, _, element, data in PeerSignals.from(data).prepare(element) }
+    let gatheringChanged: Changed = { webrtc, _, data in
+      guard Int(pipsink_webrtc_state(webrtc, "ice-gathering-state")) == PIPSINK_GATHERING_COMPLETE else { return }
+      PeerSignals.from(data).gathered.complete(.success(()))
+    }
+    let stateChanged: Changed = { webrtc, _, data in
+      let signals = PeerSignals.from(data)
+      switch Int(pipsink_webrtc_state(webrtc, "connection-state")) {
+      case PIPSINK_PEER_CONNECTED: signals.connected.complete(.success(()))
+      case PIPSINK_PEER_FAILED: signals.fail(.call(.connectionLost(reason: "webrtcbin says that it failed")))
+      case PIPSINK_PEER_CLOSED: signals.fail(.call(.connectionLost(reason: "the peer has closed it")))
+      default: break
+      }
+    }
+    on("pad-added", of: webrtc, unsafeBitCast(padAdded, to: GCallback.self))
+    on("on-new-transceiver", of: webrtc, unsafeBitCast(transceiverAdded, to: GCallback.self))
+    on("notify::ice-gathering-state", of: webrtc, unsafeBitCast(gatheringChanged, to: GCallback.self))
+    on("notify::connection-state", of: webrtc, unsafeBitCast(stateChanged, to: GCallback.self))
+    on("deep-element-added", of: pipeline, unsafeBitCast(elementAdded, to: GCallback.self))
+    guard let bus = gst_element_get_bus(pipeline) else { return }
+    defer { gst_object_unref(bus) }
+    gst_bus_set_sync_handler(
+      bus,
+      { _, message, data in
+        if let message, let data { PeerSignals.from(data).handle(message) }
+        message.map { gst_message_unref($0) }
+        return GST_BUS_DROP
+      }, Unmanaged.passRetained(self).toOpaque(), { $0.map { Unmanaged<PeerSignals>.fromOpaque($0).release() } })
+  }
+
+  static func from(_ data: UnsafeMutableRawPointer) -> PeerSignals {
+    Unmanaged<PeerSignals>.fromOpaque(data).takeUnretainedValue()
+  }
+
+  private func on(_ signal: String, of element: Element, _ handler: GCallback) {
+    g_signal_connect_data(
+      element, signal, handler, Unmanaged.passRetained(self).toOpaque(),
+      { data, _ in data.map { Unmanaged<PeerSignals>.fromOpaque($0).release() } }, GConnectFlags(rawValue: 0))
+  }
+
+  /// Prepares a new element for packets that are lost, before data flow through it.
+  private func prepare(_ element: Element) {
+    // webrtcbin 1.22 leaves do-retransmission off although the transceiver has do-nack.
+    let names = [
+      "do-retransmission", "automatic-request-sync-points", "discard-corrupted-frames", "request-keyframe",
+      "wait-for-keyframe",
+    ]
+    guard let name = String(taking: pipsink_webrtc_factory_name(element)) else { return }
+    for property in names where property != "do-retransmission" || name == "rtpjitterbuffer" {
+      pipsink_webrtc_set_property(element, property, "true")
+    }
+    guard name == "nicesrc", let pad = gst_element_get_static_pad(element, "src") else { return }
+    defer { gst_object_unref(pad) }
+    gst_pad_add_probe(
+      pad, GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue),
+      { _, _, data in
+        if let data { PeerSignals.from(data).notePacket() }
+        return GST_PAD_PROBE_OK
+      }, Unmanaged.passRetained(self).toOpaque(), { $0.map { Unmanaged<PeerSignals>.fromOpaque($0).release() } })
+  }
+
+  private func handle(_ message: UnsafeMutablePointer<GstMessage>) {
+    guard let source = message.pointee.src else { return }
+    switch message.pointee.type {
+    case GST_MESSAGE_ELEMENT:
+      if let level = AudioLevel(message) { send(.level(level, track: source.objectName)) }
+    case GST_MESSAGE_ERROR:
+      // A track's own elements fail alone: what it shows stalls, and the connection goes on.
+      let name = source.objectName
+      guard name.hasPrefix("nice") || name.hasPrefix("dtls") else { return }
+      var error: UnsafeMutablePointer<GError>?
+      gst_message_parse_error(message, &error, nil)
+      defer { g_clear_error(&error) }
+      fail(.call(.connectionLost(reason: error.map { String(cString: $0.pointee.message) } ?? "it failed")))
+    default: break
+    }
+  }
+
+  private func add(_ pad: Pad, of webrtc: Element) {
+    guard gst_pad_get_direction(pad) == GST_PAD_SRC, let parent = gst_object_get_parent(webrtc.asObject) else { return }
+    defer { gst_object_unref(parent) }
+    let number = trackCount.withLock { count in
+      defer { count += 1 }
+      return count
+    }
+    do throws(PipSinkError) {
+      let pipeline = UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstElement.self)
+      send(.added(try IncomingTrack(from: pad, number: number, audioSink: audioSink, in: pipeline)))
+    } catch {
+      fail(error)
+    }
+  }
+}

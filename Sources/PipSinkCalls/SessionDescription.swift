@@ -1,0 +1,92 @@
+import PipSink
+
+/// A session description (SDP, RFC 8866) of a peer connection.
+struct SessionDescription {
+  /// A longer description is refused. Those of large conferences have some ten thousand bytes.
+  static let byteLimit = 262_144
+
+  /// A medium that the describing peer sends or receives.
+  struct Track: Equatable {
+    /// The medium's identification, which both peers use for it.
+    let mid: String
+    /// The number of its medium in the description.
+    let index: Int
+    let isVideo: Bool
+    /// Whether the peer that wrote the description sends it.
+    let isSent: Bool
+    /// The ID of the stream that the track belongs to.
+    let streamID: StreamID
+  }
+
+  let tracks: [Track]
+
+  /// Reads a description.
+  ///
+  /// - Throws: ``PipSinkError/Call/invalidDescription(reason:)``.
+  init(_ text: String) throws(PipSinkError) {
+    guard text.utf8.count <= Self.byteLimit else {
+      throw .call(.invalidDescription(reason: "it has \(text.utf8.count) bytes, more than \(Self.byteLimit)"))
+    }
+    guard text.hasPrefix("v=0") else { throw .call(.invalidDescription(reason: "it does not begin with v=0")) }
+    tracks = Self.tracks(of: text)
+    guard !tracks.isEmpty else { throw .call(.invalidDescription(reason: "it has no medium")) }
+  }
+
+  /// A description with another direction, such as "inactive", for some of its tracks.
+  static func text(_ text: String, with direction: String, for tracks: [Track]) -> String {
+    var index = -1
+    return text.split(whereSeparator: \.isNewline).map { line in
+      if line.hasPrefix("m=") { index += 1 }
+      let isDirection = ["a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"].contains(line)
+      return (isDirection && tracks.contains { $0.index == index } ? "a=\(direction)" : line) + "\r\n"
+    }.joined()
+  }
+
+  /// Reads the tracks. A track is called as its MediaStream (`msid`) is, or by its `mid` where it has none. A second video
+  /// of one MediaStream has both, with a dot between. A sound belongs to the first video of its MediaStream.
+  private static func tracks(of text: String) -> [Track] {
+    var tracks: [Track] = []
+    var names: Set<StreamID> = []
+    var section: (index: Int, isVideo: Bool, isSent: Bool, mid: String, stream: String?)?
+    func finish() {
+      guard let section else { return }
+      let name = section.stream ?? section.mid
+      var id = StreamID(name)
+      if section.isVideo, !names.insert(id).inserted {
+        id = StreamID("\(name).\(section.mid)")
+        names.insert(id)
+      }
+      tracks.append(
+        Track(
+          mid: section.mid, index: section.index, isVideo: section.isVideo, isSent: section.isSent, streamID: id))
+    }
+    var index = 0
+    for line in text.split(whereSeparator: \.isNewline) {
+      if line.hasPrefix("m=") {
+        finish()
+        let words = line.dropFirst(2).split(separator: " ")
+        let isMedia = words.first == "video" || words.first == "audio"
+        section = isMedia ? (index, words.first == "video", true, String(index), nil) : nil
+        index += 1
+      } else if line.hasPrefix("a=mid:") {
+        section?.mid = String(line.dropFirst(6))
+      } else if let name = streamName(in: line) {
+        if !name.isEmpty, name != "-", !name.utf8.contains(0) { section?.stream = String(name) }
+      } else if line == "a=recvonly" || line == "a=inactive" {
+        section?.isSent = false
+      }
+    }
+    finish()
+    return tracks
+  }
+
+  /// The name of the MediaStream in a line `a=msid:` or, as older peers write it, `a=ssrc:NUMBER msid:`.
+  private static func streamName(in line: Substring) -> Substring? {
+    let words = line.split(separator: " ")
+    guard let word = words.first?.hasPrefix("a=ssrc:") == true ? words.dropFirst().first : words.first else {
+      return nil
+    }
+    for prefix in ["a=msid:", "msid:"] where word.hasPrefix(prefix) { return word.dropFirst(prefix.count) }
+    return nil
+  }
+}

@@ -1,0 +1,380 @@
+import CGStreamer
+import CWebRTC
+import PipSink
+
+/// One peer connection of WebRTC whose tracks are streams of a session: they come when their track arrives, and leave
+/// when it goes.
+///
+/// A stream's ID is the name of its MediaStream (`msid` in the SDP), or the track's `mid` where it has none. A second video
+/// of one MediaStream has both, with a dot between. A track whose ID the session has already is not shown. Sound belongs
+/// to the video of its MediaStream: the session's volumes and ``AudioSession`` apply to it, and its level counts.
+///
+/// Lost packets are sent again, and keyframes are requested where a picture cannot be decoded. When the connection is
+/// lost, a new one is made after a pause; the last pictures stay meanwhile, and the signalling is asked anew. All
+/// candidates are in the descriptions (no trickle ICE).
+///
+/// It lives on the main actor. GStreamer needs the elements `webrtcbin`, `nicesrc` and `dtlssrtpdec`.
+@MainActor public final class WebRTCReceiver {
+  /// How an app brings session descriptions (SDP) to the peer and back. The closures are called for each connection, so
+  /// again after a connection was lost. What they throw ends the attempt.
+  public enum Signalling: Sendable {
+    /// The receiver offers to receive so many tracks of video and audio. `exchange` brings the offer to the peer and
+    /// returns the peer's answer.
+    case offering(video: Int, audio: Int, exchange: @Sendable (_ offer: String) async throws -> String)
+    /// The peer offers. `offer` returns the peer's offer, and `answer` brings the answer to the peer.
+    case answering(
+      offer: @Sendable () async throws -> String, answer: @Sendable (_ answer: String) async throws -> Void)
+  }
+
+  /// How a connection is made.
+  public struct Configuration: Sendable {
+    /// A server that tells a peer its public address, such as `stun://stun.example.org:3478`; nil for none.
+    public var stunServer: String?
+    /// A server that relays media, such as `turn://user:password@turn.example.org:3478`; nil for none.
+    public var turnServer: String?
+    /// For how long packets are kept until late ones have come, from 0 to 60 s.
+    public var latency: Duration = .milliseconds(200)
+    /// The pause before each new connection, and how many are tried in a row.
+    public var retryPolicy = RetryPolicy()
+    /// How long each call of the app's signalling may take.
+    public var signallingTimeout: Duration = .seconds(10)
+    /// How long it may take to find this machine's addresses. The description is sent with those found by then.
+    public var gatheringTimeout: Duration = .seconds(5)
+    /// How long the peers may take to connect once both have their descriptions.
+    public var connectionTimeout: Duration = .seconds(10)
+    /// After how long without any packet from the peer the connection counts as lost. Peers that send nothing still send
+    /// control packets, some of them every five seconds.
+    public var silenceTimeout: Duration = .seconds(10)
+    /// The end of each sound's pipeline, in the syntax of gst-launch.
+    public var audioSink = "autoaudiosink"
+
+    /// Makes the default configuration.
+    public init() {}
+  }
+
+  /// What a receiver does.
+  public enum State: Equatable, Sendable {
+    /// It does not run.
+    case stopped
+    /// It makes its first connection.
+    case connecting
+    /// It is connected.
+    case connected
+    /// It makes a new connection, the `attempt`-th in a row, because of the error.
+    case reconnecting(attempt: Int, after: PipSinkError)
+    /// It has given up. Its streams have been removed.
+    case failed(PipSinkError)
+  }
+
+  /// What is known of a stream's pictures on their way from the peer, since the connection was made.
+  public struct Statistics: Equatable, Sendable {
+    /// How many packets have come.
+    public var packetsReceived: UInt64 = 0
+    /// How many packets are missing, less those that came twice; it may be negative.
+    public var packetsLost = 0
+    /// How many bytes of media have come.
+    public var bytesReceived: UInt64 = 0
+    /// How much the time between packets varies (RFC 3550), in seconds.
+    public var jitter = 0.0
+    /// The time to the peer and back, in seconds; nil while nobody has measured it.
+    public var roundTripTime: Double?
+    /// Bits per second since statistics of this stream were asked for before; nil the first time.
+    public var bitRate: Double?
+  }
+
+  /// A stream that the receiver has added to the session.
+  struct Stream {
+    let input: StreamInput
+    var track: IncomingTrack?
+    var measured: (bytes: UInt64, at: MonotonicTime)?
+  }
+
+  private let session: PictureInPictureSession
+  private let configuration: Configuration
+  private let signalling: Signalling
+  private let broadcast = Broadcast<State>()
+  private(set) var connection: PeerConnection?
+  /// The tracks of the connection, in the order in which they came.
+  private var tracks: [IncomingTrack] = []
+  private(set) var streams: [StreamID: Stream] = [:]
+  private(set) var sounds: [String: (streamID: StreamID, sound: StreamSound)] = [:]
+  /// The tracks that the peer says it sends.
+  private var expected: [SessionDescription.Track] = []
+  private var runTask: Task<Void, Never>?
+
+  /// What the receiver does now.
+  public private(set) var state = State.stopped {
+    didSet { if state != oldValue { broadcast.send(state) } }
+  }
+
+  /// Makes a receiver, which does nothing until ``start()``.
+  ///
+  /// - Parameters:
+  ///   - session: gets the streams.
+  ///   - configuration: how connections are made.
+  ///   - signalling: how descriptions are exchanged with the peer.
+  public init(
+    into session: PictureInPictureSession, configuration: Configuration = .init(), signalling: Signalling
+  ) {
+    (self.session, self.configuration, self.signalling) = (session, configuration, signalling)
+  }
+
+  /// Every state from now on. A reader that falls behind by 1024 states loses the oldest ones.
+  public func states() -> AsyncStream<State> { broadcast.stream() }
+
+  /// The streams that the receiver has added to the session, sorted.
+  public var streamIDs: [StreamID] { streams.keys.sorted() }
+
+  /// Begins to connect, and returns at once. It does nothing while the receiver runs.
+  public func start() {
+    guard runTask == nil else { return }
+    state = .connecting
+    runTask = Task { await run() }
+  }
+
+  /// Ends the connection and removes the streams. It waits for at most two seconds for GStreamer to stop.
+  public func stop() async {
+    runTask?.cancel()
+    runTask = nil
+    state = .stopped
+    await close()?.value(by: .now.advanced(by: .seconds(2)))
+    removeStreams()
+  }
+
+  /// Answers a further offer of the peer on the connection that exists. Streams come and leave as the offer says.
+  ///
+  /// - Parameter offer: the peer's offer.
+  /// - Returns: the answer for the peer.
+  /// - Throws: ``PipSinkError/Call/invalidDescription(reason:)``, also when the receiver is not connected. The streams
+  ///   are as before then.
+  public func answer(_ offer: String) async throws(PipSinkError) -> String {
+    guard let connection, state == .connected else {
+      throw .call(.invalidDescription(reason: "there is no connection that it could change"))
+    }
+    return try await makeAnswer(to: offer, on: connection)
+  }
+
+  /// What is known of a stream's way from the peer; nil where the receiver has no such stream with pictures, or webrtcbin
+  /// does not say within two seconds.
+  public func statistics(of streamID: StreamID) async -> Statistics? {
+    guard let connection, let track = streams[streamID]?.track else { return nil }
+    let deadline = MonotonicTime.now.advanced(by: .seconds(2))
+    guard case .success(var known) = await connection.statistics(of: track.pad).value(by: deadline) else { return nil }
+    let now = MonotonicTime.now
+    if let before = streams[streamID]?.measured, before.at < now, known.bytesReceived >= before.bytes {
+      known.bitRate = Double(known.bytesReceived - before.bytes) * 8 / (before.at.duration(to: now) / .seconds(1))
+    }
+    streams[streamID]?.measured = (known.bytesReceived, now)
+    return known
+  }
+
+  // MARK: - Connecting
+
+  private func run() async {
+    var attempt = 0
+    while !Task.isCancelled {
+      let error = await connect()
+      guard !Task.isCancelled else { return }
+      attempt = state == .connected ? 1 : attempt + 1
+      _ = close()
+      guard !error.isPermanent, let pause = configuration.retryPolicy.pause(before: attempt) else {
+        removeStreams()
+        runTask = nil
+        state = .failed(error)
+        return
+      }
+      for (id, stream) in streams {
+        stream.track?.deliver(to: nil)
+        streams[id]?.track = nil
+        session.reconnectInput(id)
+      }
+      state = .reconnecting(attempt: attempt, after: error)
+      try? await Task.sleep(for: pause)
+    }
+  }
+
+  /// Makes a connection and waits until it is lost.
+  private func connect() async -> PipSinkError {
+    do throws(PipSinkError) {
+      let connection = try PeerConnection(configuration)
+      self.connection = connection
+      let events = connection.signals.events
+      Task { [weak self] in
+        for await event in events { self?.handle(event, connection) }
+      }
+      try await wait(
+        for: connection.signals.started, connection, .seconds(5), .pipeline(.stateChangeFailed(pipeline: "webrtcbin")))
+      try await negotiate(connection)
+      try await wait(
+        for: connection.signals.connected, connection, configuration.connectionTimeout,
+        .call(.notConnected(after: configuration.connectionTimeout)))
+      state = .connected
+      return await whenLost(connection)
+    } catch {
+      return error
+    }
+  }
+
+  private func negotiate(_ connection: PeerConnection) async throws(PipSinkError) {
+    switch signalling {
+    case .offering(let video, let audio, let exchange):
+      for _ in 0..<video { pipsink_webrtc_add_receiver(connection.webrtc, Self.videoFormats) }
+      for _ in 0..<audio { pipsink_webrtc_add_receiver(connection.webrtc, Self.audioFormats) }
+      let offer = try await describe("offer", on: connection)
+      let answer = try await ask(connection) { try await exchange(offer) }
+      try await take("answer", answer, on: connection)
+    case .answering(let offer, let send):
+      let made = try await makeAnswer(to: ask(connection, offer), on: connection)
+      _ = try await ask(connection) {
+        try await send(made)
+        return ""
+      }
+    }
+  }
+
+  private static let videoFormats =
+    "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000; "
+    + "application/x-rtp,media=video,encoding-name=H264,payload=97,clock-rate=90000,"
+    + "packetization-mode=(string)1,profile-level-id=(string)42e01f"
+  private static let audioFormats =
+    "application/x-rtp,media=audio,encoding-name=OPUS,payload=111,clock-rate=48000,encoding-params=(string)2"
+
+  /// Makes the local description, and waits until it has this machine's addresses.
+  private func describe(_ kind: String, on connection: PeerConnection) async throws(PipSinkError) -> String {
+    let text = try await wait(for: connection.create(kind), connection)
+    try await wait(for: connection.set("local", kind, text), connection)
+    let deadline = MonotonicTime.now.advanced(by: configuration.gatheringTimeout)
+    if case .failure(let error) = await connection.signals.gathered.value(by: deadline) { throw error }
+    return connection.localDescription ?? text
+  }
+
+  /// Takes the peer's description.
+  ///
+  /// webrtcbin is told that the peer sends all tracks. It would end a track that the peer no longer sends, whose last
+  /// packets would then end the whole connection, and it cannot receive such a track again.
+  private func take(_ kind: String, _ text: String, on connection: PeerConnection) async throws(PipSinkError) {
+    let tracks = try SessionDescription(text).tracks
+    let sent = SessionDescription.text(text, with: "sendonly", for: tracks)
+    try await wait(for: connection.set("remote", kind, sent), connection)
+    expected = tracks
+    update()
+  }
+
+  private func makeAnswer(to offer: String, on connection: PeerConnection) async throws(PipSinkError) -> String {
+    try await take("offer", offer, on: connection)
+    let answer = try await describe("answer", on: connection)
+    return SessionDescription.text(answer, with: "inactive", for: expected.filter { !$0.isSent })
+  }
+
+  /// Asks the app's signalling.
+  private func ask(
+    _ connection: PeerConnection, _ body: @escaping @Sendable () async throws -> String
+  ) async throws(PipSinkError) -> String {
+    let done = PeerConnection.Step<String>()
+    let task = Task.detached {
+      do {
+        done.complete(.success(try await body()))
+      } catch let error as PipSinkError {
+        done.complete(.failure(error))
+      } catch {
+        done.complete(.failure(.call(.signallingFailed(reason: "\(error)"))))
+      }
+    }
+    defer { task.cancel() }
+    return try await wait(
+      for: done, connection, configuration.signallingTimeout,
+      .call(.signallingFailed(reason: "no answer for \(configuration.signallingTimeout / .seconds(1)) s")))
+  }
+
+  /// Waits until a step is done, or fails, or the deadline has passed. Those of webrtcbin take milliseconds.
+  private func wait<Value>(
+    for step: PeerConnection.Step<Value>, _ connection: PeerConnection, _ limit: Duration = .seconds(5),
+    _ error: PipSinkError = .call(.invalidDescription(reason: "webrtcbin does not answer"))
+  ) async throws(PipSinkError) -> Value {
+    // A connection that fails meanwhile ends the wait.
+    let watch = Task {
+      if let error = await connection.signals.lost.value(by: .now.advanced(by: limit)) {
+        step.complete(.failure(error))
+      }
+    }
+    defer { watch.cancel() }
+    guard let result = await step.value(by: .now.advanced(by: limit)) else { throw error }
+    return try result.get()
+  }
+
+  private func whenLost(_ connection: PeerConnection) async -> PipSinkError {
+    connection.signals.notePacket()
+    let limit = max(.milliseconds(100), configuration.silenceTimeout)
+    while true {
+      let silence = connection.signals.silence
+      if silence >= limit {
+        return .call(.connectionLost(reason: "nothing has come from the peer for \(limit / .seconds(1)) s"))
+      }
+      if let error = await connection.signals.lost.value(by: .now.advanced(by: limit - silence)) { return error }
+    }
+  }
+
+  /// Ends the connection.
+  private func close() -> Completion<Void>? {
+    let old = connection
+    connection = nil
+    tracks = []
+    for (_, sound) in sounds { sound.sound.close() }
+    sounds = [:]
+    old?.signals.fail(.call(.connectionLost(reason: "it has been ended here")))
+    return old?.close()
+  }
+
+  // MARK: - Streams
+
+  private func handle(_ event: PeerSignals.Event, _ connection: PeerConnection) {
+    guard connection === self.connection else { return }
+    switch event {
+    case .added(let track):
+      tracks.append(track)
+      update()
+    case .level(let level, let track):
+      if let id = sounds[track]?.streamID { session.engine.noteLevel(level, of: id) }
+    }
+  }
+
+  /// Makes the streams and sounds those that the peer says it sends, as far as their tracks have come.
+  private func update() {
+    let sent = expected.filter(\.isSent)
+    let known = tracks.compactMap { track in
+      sent.first { $0.mid == track.mid }.map { (id: $0.streamID, track: track) }
+    }
+    // A track that the peer sends from a new source comes again, so the last one counts.
+    let videos = Dictionary(known.filter(\.track.isVideo).map { ($0.id, $0.track) }) { $1 }
+    for (id, stream) in streams {
+      if !sent.contains(where: { $0.isVideo && $0.streamID == id }) {
+        remove(id)
+      } else if stream.track !== videos[id] {
+        stream.track?.deliver(to: nil)
+        streams[id]?.track = nil
+      }
+    }
+    for (id, track) in videos where streams[id]?.track == nil {
+      guard let input = streams[id]?.input ?? (try? session.addInput(id)) else { continue }
+      streams[id] = Stream(input: input, track: track)
+      track.deliver(to: input)
+    }
+    for (name, sound) in sounds where !known.contains(where: { $0.track.name == name && $0.id == sound.streamID }) {
+      sounds.removeValue(forKey: name)?.sound.close()
+    }
+    for (id, track) in known where !track.isVideo && sounds[track.name] == nil {
+      guard let volume = track.takeVolume() else { continue }
+      sounds[track.name] = (id, StreamSound(of: id, owning: volume, in: session.engine.audioSession))
+    }
+  }
+
+  private func removeStreams() {
+    for id in streams.keys { remove(id) }
+  }
+
+  private func remove(_ id: StreamID) {
+    streams.removeValue(forKey: id)?.track?.deliver(to: nil)
+    // The app may have removed it already.
+    try? session.removeStream(id)
+  }
+}

@@ -1,0 +1,101 @@
+import CGStreamer
+import CWebRTC
+
+@testable import PipSink
+@testable import PipSinkCalls
+@testable import TestSupport
+
+/// The other side of a call: a webrtcbin that sends tracks.
+///
+/// `@unchecked Sendable`: the pointers are constant, and GStreamer's elements may be used from every thread.
+final class WebRTCPeer: @unchecked Sendable {
+  /// A track, and the name of its MediaStream.
+  struct Track {
+    let description: String
+    let name: String?
+
+    static func video(_ pattern: String, of name: String? = nil) -> Track {
+      let description =
+        "videotestsrc is-live=true pattern=\(pattern) ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 "
+        + "! valve name=valve ! vp8enc deadline=1 keyframe-max-dist=3000 ! rtpvp8pay pt=96"
+      return Track(description: description, name: name)
+    }
+
+    static func sound(of name: String) -> Track {
+      let description = "audiotestsrc is-live=true volume=0.5 ! valve name=valve ! opusenc ! rtpopuspay pt=111"
+      return Track(description: description, name: name)
+    }
+  }
+
+  private let pipeline: Element
+  private let webrtc: Element
+  /// The tracks' pads and elements, and whether the next offer has them.
+  private let tracks = Locked<[(pad: Pad, bin: Element, isSent: Bool)]>([])
+
+  /// Makes a peer and plays it.
+  init(_ tracks: Track...) {
+    pipeline = gst_pipeline_new(nil)
+    webrtc = gst_element_factory_make("webrtcbin", nil)
+    pipsink_webrtc_set_property(webrtc, "bundle-policy", "max-bundle")
+    gst_bin_add(pipeline.asBin, webrtc)
+    for track in tracks { add(track) }
+    gst_element_set_state(pipeline, GST_STATE_PLAYING)
+  }
+
+  deinit {
+    kill()
+    for track in tracks.withLock({ $0 }) { gst_object_unref(track.pad) }
+    gst_object_unref(pipeline)
+  }
+
+  /// Adds a track, which the next offer has.
+  func add(_ track: Track) {
+    guard let bin = gst_parse_bin_from_description(track.description, 1, nil),
+      let source = gst_element_get_static_pad(bin, "src"), let pad = gst_element_request_pad_simple(webrtc, "sink_%u")
+    else { return }
+    defer { gst_object_unref(source) }
+    if let transceiver = pipsink_webrtc_transceiver(pad) {
+      pipsink_webrtc_enable_nack(transceiver)
+      g_object_unref(transceiver)
+    }
+    if let name = track.name { pipsink_webrtc_set_property(pad, "msid", name) }
+    gst_bin_add(pipeline.asBin, bin)
+    gst_pad_link(source, pad)
+    tracks.withLock { $0.append((pad, bin, true)) }
+    gst_element_sync_state_with_parent(bin)
+  }
+
+  /// Sets whether a track is sent, which the next offer says.
+  func send(_ index: Int, _ isSent: Bool) { tracks.withLock { $0[index].isSent = isSent } }
+
+  /// Ends it without a word to the other side.
+  func kill() { gst_element_set_state(pipeline, GST_STATE_NULL) }
+
+  func answer(_ offer: String) async -> String {
+    WebRTCLoopback.set("remote", "offer", offer, of: webrtc)
+    return await WebRTCLoopback.describe("answer", by: webrtc)
+  }
+
+  func offer() async -> String {
+    // Without caps webrtcbin does not know the tracks' sources, which the offer says.
+    _ = await eventually { tracks.withLock { $0.allSatisfy { gst_pad_has_current_caps($0.pad) != 0 } } }
+    return direct(await WebRTCLoopback.describe("offer", by: webrtc), "inactive")
+  }
+
+  /// Takes an answer, and stops to send the tracks that the offer did not have.
+  func take(_ answer: String) {
+    WebRTCLoopback.set("remote", "answer", direct(answer, "recvonly"), of: webrtc)
+    for track in tracks.withLock({ $0 }) {
+      guard let valve = gst_bin_get_by_name(track.bin.asBin, "valve") else { continue }
+      defer { gst_object_unref(valve) }
+      pipsink_webrtc_set_property(valve, "drop", track.isSent ? "false" : "true")
+    }
+  }
+
+  /// Gives tracks that are not sent another direction: webrtcbin itself cannot change it and change it back.
+  private func direct(_ text: String, _ direction: String) -> String {
+    let withdrawn = tracks.withLock { tracks in tracks.indices.filter { !tracks[$0].isSent } }
+    let all = (try? SessionDescription(text))?.tracks ?? []
+    return SessionDescription.text(text, with: direction, for: all.filter { withdrawn.contains($0.index) })
+  }
+}
