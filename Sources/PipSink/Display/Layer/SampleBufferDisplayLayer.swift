@@ -25,7 +25,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     /// Frames that were presented after the renderer had refused them and was repaired.
     public internal(set) var recovered: UInt64 = 0
     /// How many times the renderer was rebuilt.
-    public internal(set) var rebuilt: UInt64 = 0
+    package internal(set) var rebuilt: UInt64 = 0
   }
 
   /// Whether the layer's frames can be shown.
