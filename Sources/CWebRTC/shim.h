@@ -97,6 +97,20 @@ static inline gpointer pipsink_webrtc_transceiver(GstPad *pad) {
   return transceiver;
 }
 
+/// The certificate (PEM) that the peer has shown; NULL for none yet. The caller frees it with g_free().
+static inline gchar *pipsink_webrtc_peer_certificate(GstElement *webrtc) {
+  GObject *transceiver = NULL, *receiver = NULL, *transport = NULL;
+  gchar *text = NULL;
+  g_signal_emit_by_name(webrtc, "get-transceiver", 0, &transceiver);
+  if (transceiver != NULL) g_object_get(transceiver, "receiver", &receiver, NULL);
+  if (receiver != NULL) g_object_get(receiver, "transport", &transport, NULL);
+  if (transport != NULL) g_object_get(transport, "remote-certificate", &text, NULL);
+  g_clear_object(&transport);
+  g_clear_object(&receiver);
+  g_clear_object(&transceiver);
+  return text;
+}
+
 /// The mid of the track of a pad of webrtcbin. The caller frees it with g_free().
 static inline gchar *pipsink_webrtc_mid(GstPad *pad) {
   gchar *mid = NULL;

@@ -12,7 +12,7 @@ final class IncomingTrack: @unchecked Sendable {
   private enum Output {
     /// Nobody has wanted frames yet. The newest one is kept.
     case waiting(PixelBuffer?)
-    case input(StreamInput?)
+    case input(StreamInput?, UpstreamDemand?)
   }
 
   /// The name of the element that measures the sound.
@@ -81,9 +81,20 @@ final class IncomingTrack: @unchecked Sendable {
   }
 
   /// Has frames pushed into an input; nil for no longer.
-  func deliver(to input: StreamInput?) {
-    let before = output.exchange(.input(input))
+  ///
+  /// - Parameter upstream: says which frames a suspended decoder still held.
+  func deliver(to input: StreamInput?, _ upstream: UpstreamDemand? = nil) {
+    let before = output.exchange(.input(input, upstream))
     if case .waiting(let frame?) = before { input?.push(frame) }
+  }
+
+  /// Calls `body` with the pad at which the frames arrive; it is borrowed.
+  func withFramePad<Value>(_ body: (Pad) -> Value) -> Value? {
+    guard let sink = gst_bin_get_by_name(bin.asBin, "sink") else { return nil }
+    defer { gst_object_unref(sink) }
+    guard let pad = gst_element_get_static_pad(sink, "sink") else { return nil }
+    defer { gst_object_unref(pad) }
+    return body(pad)
   }
 
   /// The element with the track's volume, which the caller releases.
@@ -97,14 +108,16 @@ final class IncomingTrack: @unchecked Sendable {
     callbacks.new_sample = { sink, data in
       guard let data, let sample = gst_app_sink_pull_sample(sink) else { return GST_FLOW_OK }
       defer { gst_sample_unref(sample) }
-      guard let frame = try? PixelBuffer(unsafeGstSample: sample) else { return GST_FLOW_OK }
-      let output = Unmanaged<Locked<Output>>.fromOpaque(data).takeUnretainedValue()
-      let input = output.withLock { output -> StreamInput? in
-        if case .input(let input) = output { return input }
-        output = .waiting(frame)
-        return nil
+      guard let frame = try? PixelBuffer(unsafeGstSample: sample), let buffer = gst_sample_get_buffer(sample) else {
+        return GST_FLOW_OK
       }
-      input?.push(frame)
+      let output = Unmanaged<Locked<Output>>.fromOpaque(data).takeUnretainedValue()
+      let (input, upstream) = output.withLock { output -> (StreamInput?, UpstreamDemand?) in
+        if case .input(let input, let upstream) = output { return (input, upstream) }
+        output = .waiting(frame)
+        return (nil, nil)
+      }
+      if upstream?.isLeftOver(buffer) != true { input?.push(frame) }
       return GST_FLOW_OK
     }
     sink.withMemoryRebound(to: GstAppSink.self, capacity: 1) {

@@ -92,6 +92,9 @@ final class PeerConnection: @unchecked Sendable {
   /// The local description, with the candidates that have been found so far.
   var localDescription: String? { String(taking: pipsink_webrtc_local_text(webrtc)) }
 
+  /// The certificate (PEM) that the peer has shown; nil before.
+  var peerCertificate: String? { String(taking: pipsink_webrtc_peer_certificate(webrtc)) }
+
   /// Asks for statistics of the track of a pad.
   func statistics(of pad: Pad) -> Step<WebRTCReceiver.Statistics> {
     ask({ pipsink_webrtc_get_statistics(webrtc, pad, $0) }, read: { $0.map(WebRTCReceiver.Statistics.init) })

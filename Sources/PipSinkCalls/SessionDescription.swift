@@ -1,3 +1,4 @@
+import CGStreamer
 import PipSink
 
 /// A session description (SDP, RFC 8866) of a peer connection.
@@ -19,6 +20,8 @@ struct SessionDescription {
   }
 
   let tracks: [Track]
+  /// The fingerprints of the certificates of the peer (RFC 8122), such as "sha-256 12:AB".
+  let fingerprints: [String]
 
   /// Reads a description.
   ///
@@ -29,7 +32,26 @@ struct SessionDescription {
     }
     guard text.hasPrefix("v=0") else { throw .call(.invalidDescription(reason: "it does not begin with v=0")) }
     tracks = Self.tracks(of: text)
+    fingerprints = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("a=fingerprint:") }
+      .map { String($0.dropFirst(14)) }
     guard !tracks.isEmpty else { throw .call(.invalidDescription(reason: "it has no medium")) }
+  }
+
+  /// Whether one of the fingerprints is that of a certificate (PEM).
+  static func match(_ fingerprints: [String], _ certificate: String) -> Bool {
+    let lines = certificate.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("-----") }
+    var size: gsize = 0
+    guard let data = g_base64_decode(lines.joined(), &size) else { return false }
+    defer { g_free(data) }
+    return fingerprints.contains { fingerprint in
+      let words = fingerprint.lowercased().split(separator: " ")
+      let kinds = [
+        "sha-1": G_CHECKSUM_SHA1, "sha-256": G_CHECKSUM_SHA256, "sha-384": G_CHECKSUM_SHA384,
+        "sha-512": G_CHECKSUM_SHA512,
+      ]
+      guard words.count == 2, let kind = kinds[String(words[0])] else { return false }
+      return String(taking: g_compute_checksum_for_data(kind, data, size)) == words[1].filter { $0 != ":" }
+    }
   }
 
   /// A description with another direction, such as "inactive", for some of its tracks.

@@ -9,7 +9,8 @@ import PipSink
 /// of one MediaStream has both, with a dot between. A track whose ID the session has already is not shown. Sound belongs
 /// to the video of its MediaStream: the session's volumes and ``AudioSession`` apply to it, and its level counts.
 ///
-/// Lost packets are sent again, and keyframes are requested where a picture cannot be decoded. When the connection is
+/// Lost packets are sent again, and keyframes are requested where a picture cannot be decoded. A stream that nobody sees
+/// is not decoded (``PictureInPictureSession/Configuration/isBackgroundDecodingEnabled``). When the connection is
 /// lost, a new one is made after a pause; the last pictures stay meanwhile, and the signalling is asked anew. All
 /// candidates are in the descriptions (no trickle ICE).
 ///
@@ -100,6 +101,8 @@ import PipSink
   private(set) var sounds: [String: (streamID: StreamID, sound: StreamSound)] = [:]
   /// The tracks that the peer says it sends.
   private var expected: [SessionDescription.Track] = []
+  /// The fingerprints of the certificate that the peer says it has.
+  private var fingerprints: [String] = []
   private var runTask: Task<Void, Never>?
 
   /// What the receiver does now.
@@ -183,9 +186,8 @@ import PipSink
         state = .failed(error)
         return
       }
-      for (id, stream) in streams {
-        stream.track?.deliver(to: nil)
-        streams[id]?.track = nil
+      for id in streams.keys {
+        detach(id)
         session.reconnectInput(id)
       }
       state = .reconnecting(attempt: attempt, after: error)
@@ -208,7 +210,11 @@ import PipSink
       try await wait(
         for: connection.signals.connected, connection, configuration.connectionTimeout,
         .call(.notConnected(after: configuration.connectionTimeout)))
+      guard let certificate = connection.peerCertificate, SessionDescription.match(fingerprints, certificate) else {
+        throw .call(.invalidDescription(reason: "its fingerprint is not that of the certificate which the peer has"))
+      }
       state = .connected
+      update()
       return await whenLost(connection)
     } catch {
       return error
@@ -253,10 +259,13 @@ import PipSink
   /// webrtcbin is told that the peer sends all tracks. It would end a track that the peer no longer sends, whose last
   /// packets would then end the whole connection, and it cannot receive such a track again.
   private func take(_ kind: String, _ text: String, on connection: PeerConnection) async throws(PipSinkError) {
-    let tracks = try SessionDescription(text).tracks
-    let sent = SessionDescription.text(text, with: "sendonly", for: tracks)
+    let description = try SessionDescription(text)
+    guard !description.fingerprints.isEmpty else {
+      throw .call(.invalidDescription(reason: "it has no fingerprint of the peer's certificate"))
+    }
+    let sent = SessionDescription.text(text, with: "sendonly", for: description.tracks)
     try await wait(for: connection.set("remote", kind, sent), connection)
-    expected = tracks
+    (expected, fingerprints) = (description.tracks, description.fingerprints)
     update()
   }
 
@@ -338,8 +347,10 @@ import PipSink
     }
   }
 
-  /// Makes the streams and sounds those that the peer says it sends, as far as their tracks have come.
+  /// Makes the streams and sounds those that the peer says it sends, as far as their tracks have come. Before the peer
+  /// has shown its certificate, nothing of it is shown.
   private func update() {
+    guard state == .connected else { return }
     let sent = expected.filter(\.isSent)
     let known = tracks.compactMap { track in
       sent.first { $0.mid == track.mid }.map { (id: $0.streamID, track: track) }
@@ -350,14 +361,15 @@ import PipSink
       if !sent.contains(where: { $0.isVideo && $0.streamID == id }) {
         remove(id)
       } else if stream.track !== videos[id] {
-        stream.track?.deliver(to: nil)
-        streams[id]?.track = nil
+        detach(id)
       }
     }
     for (id, track) in videos where streams[id]?.track == nil {
       guard let input = streams[id]?.input ?? (try? session.addInput(id)) else { continue }
       streams[id] = Stream(input: input, track: track)
-      track.deliver(to: input)
+      let upstream = track.withFramePad { session.makeUpstream(before: $0, of: id) }
+      session.setUpstream(upstream, of: id)
+      track.deliver(to: input, upstream)
     }
     for (name, sound) in sounds where !known.contains(where: { $0.track.name == name && $0.id == sound.streamID }) {
       sounds.removeValue(forKey: name)?.sound.close()
@@ -366,6 +378,13 @@ import PipSink
       guard let volume = track.takeVolume() else { continue }
       sounds[track.name] = (id, StreamSound(of: id, owning: volume, in: session.engine.audioSession))
     }
+  }
+
+  /// Leaves a stream without a track for now.
+  private func detach(_ id: StreamID) {
+    streams[id]?.track?.deliver(to: nil)
+    streams[id]?.track = nil
+    session.setUpstream(nil, of: id)
   }
 
   private func removeStreams() {

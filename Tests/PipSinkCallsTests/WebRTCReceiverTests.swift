@@ -18,7 +18,10 @@ import Testing
   private var configuration = WebRTCReceiver.Configuration()
 
   init() throws {
-    session = try PictureInPictureSession(display: NoDisplay())
+    var settings = PictureInPictureSession.Configuration()
+    // Nobody sees the streams of a display that shows none.
+    settings.isBackgroundDecodingEnabled = true
+    session = try PictureInPictureSession(display: NoDisplay(), configuration: settings)
     configuration.audioSink = "fakesink sync=true"
     configuration.retryPolicy = RetryPolicy(limit: 0)
   }
@@ -70,6 +73,32 @@ import Testing
     #expect(volume.property("volume") { g_value_get_double(&$0) } == 0.5)
     await receiver.stop()
     #expect(receiver.state == .stopped && session.streams.isEmpty)
+  }
+
+  /// The peer sends a keyframe by itself every 100 seconds only.
+  @Test func aStreamThatNobodySeesIsNotDecodedAndComesBackWithAKeyframe() async throws {
+    let session = try PictureInPictureSession(display: NoDisplay())
+    let place = TestPlace(160, 120)
+    session.attach(place, toStream: "anna")
+    let peer = WebRTCPeer(.video("red", of: "anna"))
+    let receiver = WebRTCReceiver(
+      into: session, configuration: configuration,
+      signalling: .offering(video: 1, audio: 0) { await peer.answer($0) })
+    receiver.start()
+    func received() -> UInt64 { session.router.statistics(of: "anna")?.received ?? 0 }
+    try #require(await eventually(within: 20) { session.playStates["anna"] == .playing && received() > 10 })
+    let upstream = try #require(session.known["anna"]?.upstream)
+    for _ in 0..<2 {
+      place.set(isVisible: false)
+      #expect(await eventually { session.info(of: "anna")?.isDecodingSuspended == true })
+      let withheld = upstream.flow.withheld.load(ordering: .relaxed)
+      #expect(await eventually { upstream.flow.withheld.load(ordering: .relaxed) > withheld + 30 })
+      #expect(session.playStates["anna"] == .playing, "this is no stall")
+      let count = received()
+      place.set(isVisible: true)
+      #expect(await eventually { received() > count + 20 })
+    }
+    await receiver.stop()
   }
 
   @Test func thePeerMayOffer() async throws {
@@ -255,7 +284,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "an error", "silence", "no SDP", "no fingerprint", "10 MB", "nobody",
+    "an error", "silence", "no SDP", "no fingerprint", "another fingerprint", "10 MB", "nobody",
   ])
   func whatGoesWrongIsNamed(case name: String) async throws {
     var configuration = configuration
@@ -274,6 +303,9 @@ import Testing
         case "no fingerprint":
           return await peer.answer(offer).split(separator: "\r\n").filter { !$0.hasPrefix("a=fingerprint") }
             .joined(separator: "\r\n") + "\r\n"
+        case "another fingerprint":
+          return await peer.answer(offer).replacing(
+            /a=fingerprint:sha-256 ..:..:/, with: "a=fingerprint:sha-256 00:00:")
         case "10 MB": return "v=0\r\n" + String(repeating: "a", count: 10_000_000)
         default:
           let answer = await peer.answer(offer)
@@ -291,6 +323,9 @@ import Testing
     case "an error": #expect(error == .signallingFailed(reason: "404"))
     case "silence": #expect(error == .signallingFailed(reason: "no answer for 0.2 s"))
     case "nobody": #expect(error == .notConnected(after: .milliseconds(500)))
+    case "another fingerprint":
+      #expect(
+        error == .invalidDescription(reason: "its fingerprint is not that of the certificate which the peer has"))
     default:
       guard case .invalidDescription = error else {
         Issue.record("\(error)")

@@ -1,3 +1,6 @@
+import CGStreamer
+import Logging
+
 /// How large the streams' pictures have to be.
 extension PictureInPictureSession {
   /// Finds the demand of every stream, and tells everybody of those that have changed.
@@ -33,9 +36,25 @@ extension PictureInPictureSession {
     return router.demand(of: id, countingHidden: stream.state != .playing) ?? .hidden
   }
 
-  /// Sets who tells the elements before a stream's frames of its demand.
-  package func setUpstream(_ upstream: UpstreamDemand, of id: StreamID) {
+  /// Makes what tells the elements before a sink pad of a pushed stream's demand.
+  package func makeUpstream(before pad: UnsafeMutablePointer<GstPad>, of id: StreamID) -> UpstreamDemand {
+    let status = engine.status
+    return UpstreamDemand(before: pad, clock: status.clock) { isSuspended, refusal in
+      status.setDecodingSuspended(isSuspended, of: id)
+      guard let refusal else { return }
+      Logger(visible: "pipsink.session").warning("stream \"\(id)\" is decoded while it is hidden: \(refusal)")
+    }
+  }
+
+  /// Sets who tells the elements before a stream's frames of its demand, in place of who did so before; nil for nobody.
+  package func setUpstream(_ upstream: UpstreamDemand?, of id: StreamID) {
+    known[id]?.upstream?.end()
     known[id]?.upstream = upstream
+    known[id]?.isFrozen = false
+    engine.status.setDecodingSuspended(false, of: id)
+    guard let upstream, let stream = known[id] else { return }
+    if stream.chain != nil { upstream.suspendsDecoder = !engine.isBackgroundDecodingEnabled }
     upstream.set(engine.info(of: id)?.demand ?? .hidden)
+    updateGap(of: id)
   }
 }

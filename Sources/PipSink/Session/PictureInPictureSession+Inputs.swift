@@ -1,5 +1,4 @@
 import CGStreamer
-import Logging
 
 /// Streams whose frames come from outside of the session's engine.
 extension PictureInPictureSession {
@@ -38,12 +37,7 @@ extension PictureInPictureSession {
   public func addInput(
     _ streamID: StreamID, unsafeSinkPad sinkPad: UnsafeMutablePointer<GstPad>, stallTimeout: Duration? = .seconds(3)
   ) throws(PipSinkError) -> StreamInput {
-    let status = engine.status
-    let upstream = UpstreamDemand(before: sinkPad, clock: status.clock) { isSuspended, refusal in
-      status.setDecodingSuspended(isSuspended, of: streamID)
-      guard let refusal else { return }
-      Logger(visible: "pipsink.session").warning("stream \"\(streamID)\" is decoded while it is hidden: \(refusal)")
-    }
+    let upstream = makeUpstream(before: sinkPad, of: streamID)
     let consumer = try addStream(streamID, stallTimeout: stallTimeout)
     setUpstream(upstream, of: streamID)
     return StreamInput(streamID: streamID, deliveringTo: LeftOverFilter(upstream: upstream, next: consumer))
