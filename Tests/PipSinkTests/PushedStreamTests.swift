@@ -26,8 +26,11 @@ import Testing
       return await eventually { ids.allSatisfy { self.session.playStates[$0] == .playing } }
     }
 
-    /// Whether the session has looked: it sets an alarm for the next look, unless no stream can stall.
-    private var hasLooked: Bool { clock.alarmCount == (session.flowWatch == nil ? 0 : 1) }
+    /// Whether the session has looked: it sets an alarm for the next look, unless no stream can stall. Another alarm is
+    /// for a demand that is about to fall.
+    private var hasLooked: Bool {
+      clock.alarmCount == (session.flowWatch == nil ? 0 : 1) + (session.demandWatch == nil ? 0 : 1)
+    }
 
     /// Advances the clock in steps in which the session looks at its streams once.
     func pass(_ seconds: Double, frames ids: StreamID...) async {
