@@ -48,14 +48,21 @@ struct PresentProgram {
     // Before the measurement the window opens and the pictures begin to flow.
     try await Task.sleep(for: .seconds(min(1.5, seconds)))
     let watched = [process.processIdentifier] + [display.process].compactMap(\.self)
-    let (before, start) = (ProcessorTime.nanoseconds(of: watched), MonotonicTime.now)
-    try await Task.sleep(for: .seconds(seconds))
-    let used = ProcessorTime.nanoseconds(of: watched)
-    let elapsed = start.duration(to: .now) / .seconds(1)
-    guard process.isRunning, used > before else {
-      throw CommandError(.failed, "\"\(title)\" ended by itself: \(process.errors)")
+    let deadline = MonotonicTime.now.advanced(by: .seconds(30))
+    while true {
+      let (before, start) = (ProcessorTime.nanoseconds(of: watched), MonotonicTime.now)
+      try await Task.sleep(for: .seconds(seconds))
+      let used = ProcessorTime.nanoseconds(of: watched)
+      let elapsed = start.duration(to: .now) / .seconds(1)
+      guard process.isRunning else {
+        throw CommandError(.failed, "\"\(title)\" ended by itself: \(process.errors)")
+      }
+      if used > before { return Double(used - before) / 1e6 / elapsed }
+      // It waits for something that has to be done once, such as GStreamer's list of plugins, which another program makes.
+      guard .now < deadline else {
+        throw CommandError(.failed, "\"\(title)\" does nothing: \(process.errors)")
+      }
     }
-    return Double(used - before) / 1e6 / elapsed
   }
 }
 
