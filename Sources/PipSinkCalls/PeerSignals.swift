@@ -105,6 +105,9 @@ final class PeerSignals: Sendable {
     for property in names where property != "do-retransmission" || name == "rtpjitterbuffer" {
       pipsink_webrtc_set_property(element, property, "true")
     }
+    // By default feedback may take 5 % of what arrives, so that of a stream of few packets a second most requests for
+    // lost ones come too late. Values above 1 are bits a second.
+    if name == "rtpsession" { pipsink_webrtc_set_property(element, "rtcp-fraction", "50000") }
     guard name == "nicesrc", let pad = gst_element_get_static_pad(element, "src") else { return }
     defer { gst_object_unref(pad) }
     gst_pad_add_probe(
