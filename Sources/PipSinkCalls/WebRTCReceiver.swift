@@ -1,5 +1,3 @@
-import CGStreamer
-import CWebRTC
 import PipSink
 
 /// One peer connection of WebRTC whose tracks are streams of a session: they come when their track arrives, and leave
@@ -91,8 +89,8 @@ import PipSink
   }
 
   private let session: PictureInPictureSession
-  private let configuration: Configuration
-  private let signalling: Signalling
+  let configuration: Configuration
+  let signalling: Signalling
   private let broadcast = Broadcast<State>()
   private(set) var connection: PeerConnection?
   /// The tracks of the connection, in the order in which they came.
@@ -100,9 +98,9 @@ import PipSink
   private(set) var streams: [StreamID: Stream] = [:]
   private(set) var sounds: [String: (streamID: StreamID, sound: StreamSound)] = [:]
   /// The tracks that the peer says it sends.
-  private var expected: [SessionDescription.Track] = []
+  var expected: [SessionDescription.Track] = []
   /// The fingerprints of the certificate that the peer says it has.
-  private var fingerprints: [String] = []
+  var fingerprints: [String] = []
   private var runTask: Task<Void, Never>?
 
   /// What the receiver does now.
@@ -221,96 +219,6 @@ import PipSink
     }
   }
 
-  private func negotiate(_ connection: PeerConnection) async throws(PipSinkError) {
-    switch signalling {
-    case .offering(let video, let audio, let exchange):
-      for _ in 0..<video { pipsink_webrtc_add_receiver(connection.webrtc, Self.videoFormats) }
-      for _ in 0..<audio { pipsink_webrtc_add_receiver(connection.webrtc, Self.audioFormats) }
-      let offer = try await describe("offer", on: connection)
-      let answer = try await ask(connection) { try await exchange(offer) }
-      try await take("answer", answer, on: connection)
-    case .answering(let offer, let send):
-      let made = try await makeAnswer(to: ask(connection, offer), on: connection)
-      _ = try await ask(connection) {
-        try await send(made)
-        return ""
-      }
-    }
-  }
-
-  private static let videoFormats =
-    "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000; "
-    + "application/x-rtp,media=video,encoding-name=H264,payload=97,clock-rate=90000,"
-    + "packetization-mode=(string)1,profile-level-id=(string)42e01f"
-  private static let audioFormats =
-    "application/x-rtp,media=audio,encoding-name=OPUS,payload=111,clock-rate=48000,encoding-params=(string)2"
-
-  /// Makes the local description, and waits until it has this machine's addresses.
-  private func describe(_ kind: String, on connection: PeerConnection) async throws(PipSinkError) -> String {
-    let text = try await wait(for: connection.create(kind), connection)
-    try await wait(for: connection.set("local", kind, text), connection)
-    let deadline = MonotonicTime.now.advanced(by: configuration.gatheringTimeout)
-    if case .failure(let error) = await connection.signals.gathered.value(by: deadline) { throw error }
-    return connection.localDescription ?? text
-  }
-
-  /// Takes the peer's description.
-  ///
-  /// webrtcbin is told that the peer sends all tracks. It would end a track that the peer no longer sends, whose last
-  /// packets would then end the whole connection, and it cannot receive such a track again.
-  private func take(_ kind: String, _ text: String, on connection: PeerConnection) async throws(PipSinkError) {
-    let description = try SessionDescription(text)
-    guard !description.fingerprints.isEmpty else {
-      throw .call(.invalidDescription(reason: "it has no fingerprint of the peer's certificate"))
-    }
-    let sent = SessionDescription.text(text, with: "sendonly", for: description.tracks)
-    try await wait(for: connection.set("remote", kind, sent), connection)
-    (expected, fingerprints) = (description.tracks, description.fingerprints)
-    update()
-  }
-
-  private func makeAnswer(to offer: String, on connection: PeerConnection) async throws(PipSinkError) -> String {
-    try await take("offer", offer, on: connection)
-    let answer = try await describe("answer", on: connection)
-    return SessionDescription.text(answer, with: "inactive", for: expected.filter { !$0.isSent })
-  }
-
-  /// Asks the app's signalling.
-  private func ask(
-    _ connection: PeerConnection, _ body: @escaping @Sendable () async throws -> String
-  ) async throws(PipSinkError) -> String {
-    let done = PeerConnection.Step<String>()
-    let task = Task.detached {
-      do {
-        done.complete(.success(try await body()))
-      } catch let error as PipSinkError {
-        done.complete(.failure(error))
-      } catch {
-        done.complete(.failure(.call(.signallingFailed(reason: "\(error)"))))
-      }
-    }
-    defer { task.cancel() }
-    return try await wait(
-      for: done, connection, configuration.signallingTimeout,
-      .call(.signallingFailed(reason: "no answer for \(configuration.signallingTimeout / .seconds(1)) s")))
-  }
-
-  /// Waits until a step is done, or fails, or the deadline has passed. Those of webrtcbin take milliseconds.
-  private func wait<Value>(
-    for step: PeerConnection.Step<Value>, _ connection: PeerConnection, _ limit: Duration = .seconds(5),
-    _ error: PipSinkError = .call(.invalidDescription(reason: "webrtcbin does not answer"))
-  ) async throws(PipSinkError) -> Value {
-    // A connection that fails meanwhile ends the wait.
-    let watch = Task {
-      if let error = await connection.signals.lost.value(by: .now.advanced(by: limit)) {
-        step.complete(.failure(error))
-      }
-    }
-    defer { watch.cancel() }
-    guard let result = await step.value(by: .now.advanced(by: limit)) else { throw error }
-    return try result.get()
-  }
-
   private func whenLost(_ connection: PeerConnection) async -> PipSinkError {
     connection.signals.notePacket()
     let limit = max(.milliseconds(100), configuration.silenceTimeout)
@@ -349,7 +257,7 @@ import PipSink
 
   /// Makes the streams and sounds those that the peer says it sends, as far as their tracks have come. Before the peer
   /// has shown its certificate, nothing of it is shown.
-  private func update() {
+  func update() {
     guard state == .connected else { return }
     let sent = expected.filter(\.isSent)
     let known = tracks.compactMap { track in

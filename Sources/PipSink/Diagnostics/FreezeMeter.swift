@@ -12,9 +12,6 @@ struct FreezeMeter: Sendable {
   private(set) var count: UInt64 = 0
   /// Their time, in nanoseconds.
   private(set) var totalNanoseconds: UInt64 = 0
-  /// From how long on an interval is a freeze, in nanoseconds; the largest number while there is no average.
-  private(set) var limit = UInt64.max
-
   private var recent = InlineArray<30, UInt64>(repeating: 0)
   private var recentCount = 0
   private var position = 0
@@ -23,15 +20,22 @@ struct FreezeMeter: Sendable {
   /// Notes the time between two frames.
   @inline(__always)
   mutating func record(nanoseconds: UInt64) {
-    if nanoseconds >= limit { add(nanoseconds: nanoseconds) }
+    // This goes without the division that the average takes, since it is done for every frame.
+    if recentCount >= Self.leastCount, nanoseconds &* UInt64(recentCount) >= limitSum { add(nanoseconds: nanoseconds) }
     sum = sum &- recent[position] &+ nanoseconds
     recent[position] = nanoseconds
     position = position + 1 == Self.window ? 0 : position + 1
     if recentCount < Self.window { recentCount += 1 }
-    guard recentCount >= Self.leastCount else { return }
-    let average = sum / UInt64(recentCount)
-    limit = max(3 &* average, average &+ Self.leastExcess)
   }
+
+  /// From how long on an interval is a freeze, in nanoseconds; the largest number while there is no average.
+  var limit: UInt64 {
+    let count = UInt64(recentCount)
+    return recentCount < Self.leastCount ? .max : (limitSum + count - 1) / count
+  }
+
+  /// The shortest freeze, multiplied by the number of intervals that the average is of.
+  private var limitSum: UInt64 { max(3 &* sum, sum &+ Self.leastExcess &* UInt64(recentCount)) }
 
   /// Counts a freeze.
   mutating func add(nanoseconds: UInt64) {

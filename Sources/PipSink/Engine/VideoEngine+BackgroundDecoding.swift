@@ -25,7 +25,7 @@ extension VideoEngine {
   }
 
   /// Has keyframes requested for a stream as long as it is frozen.
-  func setFrozen(_ isFrozen: Bool, _ id: StreamID) {
+  func setFrozen(_ isFrozen: Bool, of id: StreamID) {
     status.update(id) { $0.isFrozen = isFrozen }
     updateDecoding()
   }

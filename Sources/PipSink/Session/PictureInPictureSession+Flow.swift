@@ -95,20 +95,20 @@ extension PictureInPictureSession {
   private func lookForFreeze(of id: StreamID, _ stream: SessionStream, _ flow: StreamRoute.Flow) -> Duration? {
     let isPushed = engine.inputIDs.contains(id)
     guard expectsFrames(of: id, stream), stream.upstream != nil || !isPushed else {
-      setFrozen(false, id)
+      setFrozen(false, of: id)
       return nil
     }
     // The frames' times are those of the machine's clock.
     let time = flow.freezesAt.map { MonotonicTime.now.duration(to: $0) }
-    setFrozen(time.map { $0 <= .zero } ?? false, id)
+    setFrozen(time.map { $0 <= .zero } ?? false, of: id)
     guard let time, time > .zero else { return Self.pause }
     return min(time + .milliseconds(1), Self.pause)
   }
 
-  private func setFrozen(_ isFrozen: Bool, _ id: StreamID) {
+  private func setFrozen(_ isFrozen: Bool, of id: StreamID) {
     guard let stream = known[id], stream.isFrozen != isFrozen else { return }
     known[id]?.isFrozen = isFrozen
     stream.upstream?.isFrozen = isFrozen
-    engine.setFrozen(isFrozen, id)
+    engine.setFrozen(isFrozen, of: id)
   }
 }

@@ -58,7 +58,7 @@ struct PresentProgram {
         throw CommandError(.failed, "\"\(title)\" ended by itself: \(process.errors)")
       }
       if used > before { return Double(used - before) / 1e6 / elapsed }
-      // It waits for something that has to be done once, such as GStreamer's list of plugins, which another program makes.
+      // A program that has used no processor time has not begun.
       guard .now < deadline else {
         throw CommandError(.failed, "\"\(title)\" does nothing: \(process.errors)")
       }

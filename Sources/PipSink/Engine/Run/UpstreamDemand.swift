@@ -110,6 +110,7 @@ package final class UpstreamDemand: Sendable {
     if let pad { gst_object_unref(pad) }
     guard !gates.isEmpty else { return }
     var left = gates
+    // The gates have left the state, so that nobody but the thread below has them.
     nonisolated(unsafe) let open = left.update([:], clock: clock)
     if WorkerThread(name: "pip-demand", body: { open() }) == nil { open() }
   }
