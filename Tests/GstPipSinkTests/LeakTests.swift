@@ -31,27 +31,30 @@ import Testing
   }
 
   @Test func aHundredStartsAndStopsLeaveNoThreadFileOrMemoryBehind() async {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    await #expect(processExitsWith: .success) {
       // GLib keeps some threads and some memory after its first use.
       try await startAndStop(cycles: 30)
-      let before = ProcessCounts()
+      var before = ProcessCounts()
       try await startAndStop(cycles: 100)
       // The threads of the last pipeline may free their memory and files a little later.
       let deadline = MonotonicTime.now.advanced(by: .seconds(20))
       var after = ProcessCounts()
       while after.threads > before.threads || after.files > before.files {
-        if MonotonicTime.now > deadline { fatalError("\(before) became \(after)") }
+        try #require(MonotonicTime.now < deadline, "\(before) became \(after)")
         try await Task.sleep(for: .milliseconds(10))
         after = ProcessCounts()
       }
-      // A frame has 1.4 MB. If each cycle leaked one frame, this would be 140 MB.
-      if after.bytes > before.bytes + before.slack(residentBytes: 16 * 1024 * 1024) {
-        fatalError("\(before) became \(after)")
+      // A frame has 1.4 MB. If each cycle leaked one frame, this would be 140 MB each time. Beside other load, resident
+      // memory also grows by 15 to 30 MB once in a while, and then it stays.
+      var growths = ["\(before) became \(after)"]
+      while after.bytes > before.bytes + before.slack(residentBytes: 16 * 1024 * 1024) {
+        try #require(growths.count < 4, "\(growths)")
+        before = ProcessCounts()
+        try await startAndStop(cycles: 100)
+        after = ProcessCounts()
+        growths.append("\(before) became \(after)")
       }
     }
-    // When the process fails, it reports the reason on its standard error.
-    let log = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(result?.exitStatus == .exitCode(0), "\(log.suffix(2000))")
   }
 }
 
@@ -69,7 +72,7 @@ private func startAndStop(cycles: Int) async throws {
     let seen = await eventually {
       router.statistics(of: "a")!.received >= wanted && router.statistics(of: "b")!.received >= wanted
     }
-    if !seen { fatalError("no frames in cycle \(cycle)") }
+    try #require(seen, "no frames in cycle \(cycle)")
     if cycle % 2 == 0 {
       try router.enterPictureInPicture(cycle % 4 == 0 ? "a" : "b")
     } else {
@@ -89,7 +92,7 @@ private func stopUnseen() async throws {
   for cycle in 0..<4 {
     try await engine.start { _ in CountingConsumer() }
     engine.visibleStreamIDs = []
-    if !(await eventually { engine.info(of: "a")?.isDecodingSuspended == true }) { fatalError("decoded all the same") }
+    try #require(await eventually { engine.info(of: "a")?.isDecodingSuspended == true })
     if cycle % 2 == 1 { engine.visibleStreamIDs = nil }
     await engine.stop()
     engine.visibleStreamIDs = nil
@@ -100,7 +103,7 @@ private func useSurfaces() throws {
   for format in PixelFormat.allCases {
     let layer = SampleBufferDisplayLayer(name: "a", renderer: try OffscreenRenderer(size: .init(width: 32, height: 32)))
     layer.enqueue(try TestFrame.sampleBuffer(TestFrame.testSource(format, 64, 64)))
-    if !layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))) { fatalError("not presented") }
+    try #require(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
   }
   let image = try rendered(
     TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 64)), size: .init(width: 64, height: 64))
@@ -134,7 +137,7 @@ private func useElements() async throws {
     let harness = try ElementHarness("surface=offscreen sync=false mode=pip process=grayscale")
     harness.setCaps()
     for index in 0..<10 { harness.push(milliseconds: UInt(index) * 33) }
-    if harness.elementMessages(until: "pip-did-start").isEmpty { fatalError("no picture-in-picture") }
+    try #require(!harness.elementMessages(until: "pip-did-start").isEmpty)
   }
   let filter = try FilterHarness(following: " ! x264enc speed-preset=ultrafast ! avdec_h264")
   filter.setCaps()
@@ -155,16 +158,10 @@ private func provokeErrors() async throws {
     "audiotestsrc ! appsink name=a",
     "appsink name=a", "videotestsrc ! appsink name=a caps=audio/x-raw",
   ] {
-    do throws(PipSinkError) {
-      _ = try VideoEngine(.text(text))
-      fatalError("no error from \(text)")
-    } catch {}
+    #expect(throws: PipSinkError.self, "\(text)") { try VideoEngine(.text(text)) }
   }
   let engine = try VideoEngine("filesrc location=/nowhere ! decodebin ! appsink name=a")
   for _ in 0..<3 {
-    do throws(PipSinkError) {
-      try await engine.start { _ in CountingConsumer() }
-      fatalError("started without its file")
-    } catch {}
+    await #expect(throws: PipSinkError.self) { try await engine.start { _ in CountingConsumer() } }
   }
 }

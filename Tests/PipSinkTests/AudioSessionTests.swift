@@ -366,7 +366,11 @@ import Testing
     let counter = CountingConsumer()
     try await engine.start { _ in counter }
     #expect(await eventually { counter.sampleBuffers.count > 0 })
-    #expect(throws: PipSinkError.stream(.noAudioVolume("a"))) { try engine.audioSession.setMuted(true, for: "a") }
+    // The branch goes when the demuxer has said that there are no more streams, which may be after the first picture.
+    let answer = {
+      Result { () throws(PipSinkError) in try engine.audioSession.setMuted(true, for: "a") }
+    }
+    #expect(await eventually { if case .failure(.stream(.noAudioVolume("a"))) = answer() { true } else { false } })
     await engine.stop()
   }
 

@@ -42,7 +42,8 @@ import Testing
         for _ in 0..<3 {
           let error = #expect(throws: PipSinkError.self) { try VideoEngine("videotestsrc ! appsink name=a") }
           guard case .system(.resourceExhausted(.files, _, Int(highest) + 1)) = error else {
-            fatalError("\(String(describing: error))")
+            Issue.record("\(String(describing: error))")
+            continue
           }
         }
         #expect(await eventually { count() == before })

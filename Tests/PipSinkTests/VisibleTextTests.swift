@@ -123,13 +123,10 @@ import Testing
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
       limit.rlim_cur = 4 << 30
-      guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else { fatalError("no limit can be set") }
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
       let size = PictureSize(width: 32767, height: 32767)
-      do throws(PipSinkError) {
-        _ = try OffscreenRenderer(size: size)
-        fatalError("there is no such memory")
-      } catch {
-        guard error == .frame(.outOfMemory(byteCount: 32767 * 32767 * 4)) else { fatalError("\(error)") }
+      #expect(throws: PipSinkError.frame(.outOfMemory(byteCount: 32767 * 32767 * 4))) {
+        try OffscreenRenderer(size: size)
       }
     }
   }

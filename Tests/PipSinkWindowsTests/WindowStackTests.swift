@@ -125,11 +125,11 @@ import Testing
       let folder = try TemporaryFolder()
       signal(SIGXFSZ, SIG_DFL)
       var limit = rlimit(rlim_cur: 0, rlim_max: rlim_t.max)
-      guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { fatalError("no limit") }
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
       await MainActor.run {
         let registers = (0..<2).map { _ in WindowRegister(folder: folder.path("pipsink")) }
         registers[0].publish([StackedWindow(opened: .now, corner: .topLeft, height: 1, monitor: "")])
-        guard registers[1].others == [] else { fatalError("it was written") }
+        #expect(registers[1].others == [])
       }
     }
   }
