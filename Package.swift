@@ -163,7 +163,7 @@ let package = Package(
     .testTarget(
       name: "PipSinkDBusTests",
       dependencies: ["TestSupport", "CGIO", "PipSink", "PipSinkDBus", "pipsink-demo"],
-      exclude: ["dbus-flood.py", "dbus-streams.py"]
+      exclude: ["dbus-flood.py", "dbus-streams.py", "desktop-services.py"]
     ),
     .testTarget(
       name: "GstPipSinkTests",

@@ -2,44 +2,52 @@ import CGIO
 import Logging
 import PipSink
 
-/// A private connection to the session bus, with a thread on which method calls arrive.
+/// A private connection to a bus, with a thread on which method calls, signals and answers arrive.
 ///
 /// `@unchecked Sendable`: the pointers are constants, GDBusConnection and GMainContext may be used from every thread,
 /// and the names and the thread are set before anybody else can use the connection.
 final class BusConnection: @unchecked Sendable {
   /// The names on the bus. A name that another process owns already has a suffix.
   private(set) var names: [String] = []
-  private let connection: OpaquePointer
+  let connection: OpaquePointer
   /// The thread's context. With it, calls arrive whether or not the app runs a GLib main loop.
   private let context: OpaquePointer
   /// Called on the connection's thread for every method call.
   private let handler: @Sendable (BusCall) -> Void
-  private let isStopping = Locked(false)
+  /// Whether the connection stops, and how much its thread has to do before it ends.
+  private let state = Locked((isStopping: false, openCount: 0))
+  /// Ends the calls of other processes' methods that wait for their answers.
+  let cancellable = g_cancellable_new()
   private var thread: WorkerThread?
   private static let logger = Logger(visible: "pipsink.dbus")
 
   /// Connects, exports the interfaces, requests the names, and starts to accept calls. It waits five seconds at most for
   /// the bus.
   ///
-  /// - Parameter handler: called on the connection's thread for every method call.
+  /// - Parameters:
+  ///   - bus: the session bus or the system bus.
+  ///   - handler: called on the connection's thread for every method call.
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
   init(
-    exporting interfaces: [BusInterface], as names: [String], handler: @escaping @Sendable (BusCall) -> Void
+    to bus: GBusType = G_BUS_TYPE_SESSION, exporting interfaces: [BusInterface] = [], as names: [String] = [],
+    handler: @escaping @Sendable (BusCall) -> Void = { _ in }
   ) throws(PipSinkError) {
     self.handler = handler
     let context = g_main_context_new()
     let deadline = BusDeadline(.seconds(5))
     do throws(PipSinkError) {
-      connection = try Self.asDefault(context) { () throws(PipSinkError) in try Self.connect(deadline) }
+      connection = try Self.asDefault(context) { () throws(PipSinkError) in try Self.connect(bus, deadline) }
     } catch {
       g_main_context_unref(context)
       throw error
     }
     self.context = context!
     try Self.asDefault(context) { () throws(PipSinkError) in
-      g_signal_connect_data(
-        UnsafeMutableRawPointer(connection), "closed", unsafeBitCast(Self.closed, to: GCallback.self), nil, nil,
-        GConnectFlags(rawValue: 0))
+      if !interfaces.isEmpty {
+        g_signal_connect_data(
+          UnsafeMutableRawPointer(connection), "closed", unsafeBitCast(Self.closed, to: GCallback.self), nil, nil,
+          GConnectFlags(rawValue: 0))
+      }
       for interface in interfaces { try register(interface) }
       for name in names { self.names.append(try own(name, deadline)) }
     }
@@ -49,6 +57,7 @@ final class BusConnection: @unchecked Sendable {
 
   deinit {
     g_object_unref(UnsafeMutableRawPointer(connection))
+    g_object_unref(cancellable)
     g_main_context_unref(context)
   }
 
@@ -63,10 +72,10 @@ final class BusConnection: @unchecked Sendable {
   }
 
   /// Opens a new connection. The process's shared connection would end the process when the bus goes away.
-  private static func connect(_ deadline: BusDeadline) throws(PipSinkError) -> OpaquePointer {
+  private static func connect(_ bus: GBusType, _ deadline: BusDeadline) throws(PipSinkError) -> OpaquePointer {
     try result(deadline) { error in
       guard
-        let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, deadline.cancellable, error)
+        let address = g_dbus_address_get_for_bus_sync(bus, deadline.cancellable, error)
       else { return nil }
       defer { g_free(address) }
       let flags =
@@ -147,16 +156,38 @@ final class BusConnection: @unchecked Sendable {
 
   // MARK: - The thread
 
+  /// Calls `body` on the connection's thread, soon. The thread does not end before what `body` gets has been called.
+  ///
+  /// - Returns: false, without calling it, after ``stop()``.
+  func perform(_ body: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void) -> Bool {
+    state.withLock { state in
+      guard !state.isStopping else { return false }
+      state.openCount += 1
+      let box = ClosureBox<Void> { [self] in body { self.state.withLock { $0.openCount -= 1 } } }
+      let source = g_idle_source_new()
+      g_source_set_callback(
+        source,
+        { context in
+          ClosureBox<Void>.take(context)?.body(())
+          return 0
+        }, box.retained(), nil)
+      g_source_attach(source, context)
+      g_source_unref(source)
+      return true
+    }
+  }
+
   private func serve() {
     g_main_context_push_thread_default(context)
-    while !isStopping.withLock({ $0 }) { g_main_context_iteration(context, 1) }
+    while state.withLock({ !$0.isStopping || $0.openCount > 0 }) { g_main_context_iteration(context, 1) }
     g_main_context_pop_thread_default(context)
   }
 
   /// Sends everything that waits, releases the names, and ends the thread. It must not be called on that thread. It waits
   /// a second at most for the bus.
   func stop() {
-    isStopping.withLock { $0 = true }
+    state.withLock { $0.isStopping = true }
+    g_cancellable_cancel(cancellable)
     g_main_context_wakeup(context)
     thread?.join()
     let deadline = BusDeadline(.seconds(1))

@@ -45,6 +45,18 @@ indirect enum BusValue: Equatable, Sendable {
     case "v":
       guard let value = Self.children(of: variant).first else { return nil }
       self = .variant(value)
+    case "a{sv}":
+      let entries = (0..<g_variant_n_children(variant)).map { index in
+        let entry = g_variant_get_child_value(variant, index)
+        defer { g_variant_unref(entry) }
+        return Self.children(of: entry)
+      }
+      // An entry whose value has a type of another kind is left out.
+      let pairs = entries.compactMap { entry -> (String, BusValue)? in
+        guard entry.count == 2, case .string(let key) = entry[0] else { return nil }
+        return (key, entry[1])
+      }
+      self = .dictionary(of: "v", Dictionary(pairs) { $1 })
     default: return nil
     }
   }

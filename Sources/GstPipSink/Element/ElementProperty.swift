@@ -79,6 +79,10 @@ struct ElementProperty: Sendable {
     boolean(
       "dbus", "D-Bus", "Let other processes control the session by D-Bus, also as a media player (MPRIS)", whenReady,
       \.isOnBus),
+    boolean(
+      "inhibit-idle", "Inhibit idle",
+      "Whether the screen stays on while a stream of the session plays and can be seen", whenPlaying,
+      \.inhibitsIdle),
     enumeration(
       "pip-end-action", "Picture-in-picture end action",
       "What the picture-in-picture window does when this stream ends in it", whenPlaying, \.endAction),

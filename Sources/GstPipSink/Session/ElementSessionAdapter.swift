@@ -25,6 +25,10 @@ final class ElementSessionAdapter {
   /// Whether picture-in-picture has ever started. From then on it begins with the stream that was in it last.
   private var hasStarted = false
   private var service: SessionService?
+  /// Keeps the screen on; nil while no element asks for that.
+  private var idleInhibitor: IdleInhibitor?
+  /// Hides picture-in-picture while the user's session is locked; nil before it has started in a window.
+  private var lockMonitor: LockMonitor?
   /// The requests to the applications to pause or to play their pipelines.
   private(set) var requests: [PipelineIdentity: ToggleRequest] = [:]
   /// The clock that measures the wait for their answers.
@@ -125,6 +129,11 @@ final class ElementSessionAdapter {
       display.setMicrophoneOff(session.isMicrophoneOff(of: member.streamID), for: member.streamID)
     }
     fitPictureInPicture()
+    let inhibitsIdle = members.contains(where: \.settings.inhibitsIdle) && owner.surface == .window
+    if inhibitsIdle != (idleInhibitor != nil) {
+      idleInhibitor?.stop()
+      idleInhibitor = inhibitsIdle ? IdleInhibitor(for: session) : nil
+    }
     let isAutomatic = members.contains { $0.settings.isAutomatic }
     if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
   }
@@ -275,6 +284,7 @@ final class ElementSessionAdapter {
     switch event {
     case .willStart:
       hasStarted = true
+      if owner.surface == .window, lockMonitor == nil { lockMonitor = LockMonitor(for: session) }
       display.reopen()
       fitPictureInPicture()
     case .willStop(.closed):

@@ -27,6 +27,7 @@ extension PictureInPictureSession {
     guard let stream = known[id], stream.isPaused != isPaused else { return }
     known[id]?.isPaused = isPaused
     updateGap(of: id)
+    updateWatched()
   }
 
   /// Sets after how long without a frame a pushed stream counts as stalled; nil for never.

@@ -70,9 +70,24 @@ public final class PictureInPictureSession {
   public var startsAutomatically = false {
     didSet { updateAutomaticStart() }
   }
+  /// Whether the screen stays on while something that plays can be seen. An `IdleInhibitor` of PipSinkDBus sets it.
+  package var keepsScreenOn = false {
+    didSet { updateWatched() }
+  }
+  /// Whether the user's session is locked (`LockMonitor` of PipSinkDBus). The picture-in-picture windows are hidden
+  /// then, and everything else goes on.
+  package var isScreenLocked = false {
+    didSet {
+      for controller in controllers { controller.isScreenLocked = isScreenLocked }
+      updateWatched()
+    }
+  }
 
   let configuration: Configuration
   let broadcast = Broadcast<SessionEvent>()
+  /// Whether the screen has to stay on (``updateWatched()``).
+  var isScreenKeptOn = false
+  let screenBroadcast = Broadcast<Bool>()
   /// All streams. A stream that is removed here is forgotten.
   var known: [StreamID: SessionStream] = [:]
   /// The second stream that the configuration names, until it is there or the app chooses one.
@@ -158,6 +173,7 @@ public final class PictureInPictureSession {
       if case .action(let action) = event, let controller { self?.perform(action, in: controller) }
     }
     controller.engine = engine
+    controller.isScreenLocked = isScreenLocked
     controller.handledActions = [.playPause, .mute]
     controller.isPaused = isPlaybackPaused
     controller.isMuted = isMuted
@@ -259,6 +275,11 @@ public final class PictureInPictureSession {
   func emit(_ event: SessionEvent) {
     log.note(event)
     broadcast.send(event)
+    switch event {
+    // These events are frequent, and the screen does not depend on them.
+    case .engine(.audioLevel), .engine(.buffering): break
+    default: updateWatched()
+    }
   }
 
   /// Does something for a caller that does not wait for an answer, and reports a failure as an event.

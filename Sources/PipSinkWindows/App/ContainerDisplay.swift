@@ -5,7 +5,7 @@ import PipSink
 /// It is the common base of the displays that have windows; subclasses provide the app's window or widget. Each stream
 /// has its own ``RemoteVideoView`` with its name and its placeholder.
 @MainActor
-open class ContainerDisplay: SessionDisplay {
+open class ContainerDisplay: ScreenKeepingDisplay {
   /// The display server or toolkit in one word, for reports.
   public let kind: String
   /// Called with the display's events. The session sets it; an app that uses a session leaves it alone.
@@ -163,6 +163,8 @@ open class ContainerDisplay: SessionDisplay {
   open func watchBackground(_ isWatched: Bool) {}
   /// Performs an action that only some displays know. It does nothing unless a subclass overrides it.
   open func perform(_ action: SessionDisplayAction) {}
+
+  package func keepScreenOn(_ isKeptOn: Bool) { pictureInPictureWindow.isScreenKeptOn = isKeptOn }
 
   // MARK: - What is shown
 

@@ -40,6 +40,8 @@ public final class VideoWindow {
   private var native: (any NativeAppWindow)?
   /// Whether the last window was fullscreen when it was lost, so that the next one is as well.
   private var wasFullscreen = false
+  /// Whether the window keeps the screen on while it can be seen.
+  var isScreenKeptOn = false { didSet { native?.keepScreenOn(isScreenKeptOn) } }
 
   /// Creates a window that is hidden until ``show()`` is called. This connects to the display server.
   ///
@@ -72,6 +74,7 @@ public final class VideoWindow {
     try content.show(in: native)
     native.isBackgroundWatched = backgroundChanged != nil
     native.setFullscreen(wasFullscreen)
+    native.keepScreenOn(isScreenKeptOn)
     self.native = native
   }
 

@@ -83,6 +83,11 @@ public final class WindowDisplay: ContainerDisplay {
     window.backgroundChanged = isWatched ? { [weak self] in self?.eventHandler?(.background($0)) } : nil
   }
 
+  package override func keepScreenOn(_ isKeptOn: Bool) {
+    super.keepScreenOn(isKeptOn)
+    window.isScreenKeptOn = isKeptOn
+  }
+
   /// Toggles the app's window between fullscreen and normal, or shows and hides a help text over it.
   public override func perform(_ action: SessionDisplayAction) {
     switch action {

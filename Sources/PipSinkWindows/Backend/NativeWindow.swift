@@ -30,4 +30,12 @@ package protocol NativeWindow: AnyObject {
 
   /// Sends all pending requests to the server.
   func flush()
+
+  /// Keeps the screen on while the window can be seen, or lets it go off again. It does nothing where windows cannot ask
+  /// for that, as on X11.
+  func keepScreenOn(_ isKeptOn: Bool)
+}
+
+extension NativeWindow {
+  package func keepScreenOn(_ isKeptOn: Bool) {}
 }

@@ -61,6 +61,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var scrollRest = 0.0
   lazy var pointer = WindowPointer(self)
   lazy var controls = OverlayControls { [weak self] in self?.draw() }
+  /// Whether the window keeps the screen on while it can be seen.
+  var isScreenKeptOn = false { didSet { native?.keepScreenOn(isScreenKeptOn) } }
   private let opening = Animation()
   /// How long the window's place and size stay the same before they count as those that the desktop has given it.
   private static let settlingTime = Duration.milliseconds(300)
@@ -215,6 +217,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     native = made
     (isShaped, size) = (false, PictureSize(width: 0, height: 0))
     controls.scale = made.scale
+    made.keepScreenOn(isScreenKeptOn)
     return made
   }
 

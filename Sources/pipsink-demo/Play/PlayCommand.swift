@@ -111,6 +111,11 @@ struct PlayCommand: AsyncParsableCommand {
   )
   var dbus = false
 
+  @Flag(
+    name: .customLong("allow-idle"),
+    help: "Let the screen go off although something that plays can be seen.")
+  var allowIdle = false
+
   @Option(help: ArgumentHelp("Stop after this number of seconds, at most 1000000000.", valueName: "s"))
   var duration: Double?
 

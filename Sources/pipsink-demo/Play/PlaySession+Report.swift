@@ -61,6 +61,8 @@ extension PlaySession {
   func stopAll(within time: Duration) async {
     dbus?.stop()
     dbus = nil
+    idleInhibitor?.stop()
+    lockMonitor?.stop()
     await session.stop(within: time)
   }
 

@@ -23,6 +23,9 @@ final class PlaySession {
   /// Counts the frames that custom rendering gets.
   let customFrames = FrameTally()
   var dbus: SessionService?
+  /// Keeps the screen on, and hides picture-in-picture while the user's session is locked; nil without windows.
+  var idleInhibitor: IdleInhibitor?
+  var lockMonitor: LockMonitor?
   var start = MonotonicTime.now
   var outcome: Report.Outcome?
   private var isInterrupted = false
@@ -95,6 +98,10 @@ final class PlaySession {
   func run() async throws {
     try writeMetrics()
     try startDBus()
+    if session.display is WindowDisplay {
+      if !command.allowIdle { idleInhibitor = IdleInhibitor(for: session, applicationName: "PipSink") }
+      lockMonitor = LockMonitor(for: session)
+    }
     let continuation = continuation
     let signals = SignalSources { Task { @MainActor in self.interrupt() } }
     let keys = TerminalKeys { key in continuation.yield { $0.performKey(key) } }

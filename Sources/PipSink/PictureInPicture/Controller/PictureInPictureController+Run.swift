@@ -92,7 +92,7 @@ extension PictureInPictureController {
       guard !isAutomatic else { return }
       updateRun { $0.isAutomatic = false }
       // The user has minimised the window, and wants to see it again.
-      if phase.run?.isSuspended == true { try window.open(presentation) }
+      if phase.run?.isSuspended == true { try openWindow() }
       return
     }
     if let impossibility { throw impossibility }
@@ -105,7 +105,7 @@ extension PictureInPictureController {
     do throws(PipSinkError) {
       // An observer of the start or of the window may have stopped it.
       guard phase.run?.number == number else { return }
-      try window.open(presentation)
+      try openWindow()
       guard phase.run?.number == number else { return }
       try handover.enter(window.renderer, streamID) { [weak self] moment in
         let latency = requestedAt.duration(to: moment)
@@ -117,7 +117,10 @@ extension PictureInPictureController {
       return
     }
     after(configuration.firstPictureTimeout) { $0.didPresent(run: number, latency: nil) }
-    updateRun { $0.hasWindow = true }
+    updateRun(reporting: isScreenLocked ? .suspendedChanged(true) : nil) { run in
+      run.hasWindow = true
+      if isScreenLocked { run.isSuspended = true }
+    }
   }
 
   /// Notes that the first picture has been shown, or has not come in time.

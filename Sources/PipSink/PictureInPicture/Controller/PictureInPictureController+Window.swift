@@ -13,6 +13,26 @@ extension PictureInPictureController {
     }
   }
 
+  /// Shows the window, or keeps it hidden while the user's session is locked.
+  func openWindow() throws(PipSinkError) {
+    if !isScreenLocked { try window.open(presentation) }
+  }
+
+  /// Hides the window when the user's session is locked, and shows it again when that is over.
+  func lockDidChange() {
+    guard phase.isOpen else { return }
+    if isScreenLocked {
+      window.close()
+    } else {
+      do throws(PipSinkError) {
+        try openWindow()
+      } catch {
+        return lose(error)
+      }
+    }
+    handle(.visibilityChanged(!isScreenLocked))
+  }
+
   private func lose(_ error: PipSinkError) {
     if case .stopping = phase { finishStopping() } else { end(.failed(error)) }
   }

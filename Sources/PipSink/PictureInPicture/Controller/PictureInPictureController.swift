@@ -31,6 +31,11 @@ public final class PictureInPictureController {
     didSet { updateVisibility() }
   }
 
+  /// Whether the user's session is locked. The window is hidden then, and picture-in-picture goes on.
+  package var isScreenLocked = false {
+    didSet { if isScreenLocked != oldValue { lockDidChange() } }
+  }
+
   /// What pauses and timeouts are measured by.
   let clock: SchedulingClock
   let window: any PictureInPictureHost

@@ -25,6 +25,7 @@ final class WaylandGlobals: Sendable {
       WLCompositor.self, WLShm.self, WLSubcompositor.self, ZWLRLayerShell.self, XXPipShell.self,
       ZXDGDecorationManager.self, XDGToplevelTagManager.self, WPViewporter.self, WPFractionalScaleManager.self,
       WPAlphaModifier.self, WPCursorShapeManager.self, XDGActivation.self, ZWPRelativePointerManager.self,
+      ZWPIdleInhibitManager.self,
     ]
     return Dictionary(uniqueKeysWithValues: interfaces.map { named($0) })
   }()
@@ -73,6 +74,7 @@ final class WaylandGlobals: Sendable {
   var outputManager: WaylandObject<ZXDGOutputManager>? { self[ZXDGOutputManager.self] }
   var cursorShapeManager: WaylandObject<WPCursorShapeManager>? { self[WPCursorShapeManager.self] }
   var activation: WaylandObject<XDGActivation>? { self[XDGActivation.self] }
+  var idleInhibitManager: WaylandObject<ZWPIdleInhibitManager>? { self[ZWPIdleInhibitManager.self] }
   var relativePointerManager: WaylandObject<ZWPRelativePointerManager>? { self[ZWPRelativePointerManager.self] }
 
   /// The monitors, in the order in which the compositor announced them.

@@ -1,5 +1,5 @@
 // What surfaces, outputs and pointers have besides the core protocol: viewporter, fractional-scale, alpha-modifier,
-// xdg-output, cursor-shape and relative-pointer.
+// idle-inhibit, xdg-output, cursor-shape and relative-pointer.
 
 enum WPViewporter: WaylandInterface {
   struct Requests {
@@ -59,6 +59,19 @@ enum WPAlphaModifierSurface: WaylandInterface {
     let setMultiplier = WaylandRequest<UInt32>("set_multiplier")
   }
   static let table = WaylandTable("wp_alpha_modifier_surface_v1", version: 1, Requests())
+}
+
+enum ZWPIdleInhibitManager: WaylandInterface {
+  struct Requests {
+    let destroy = WaylandDestructor()
+    let createInhibitor = WaylandCreation<ZWPIdleInhibitor, WaylandReference<WLSurface>>("create_inhibitor")
+  }
+  static let table = WaylandTable("zwp_idle_inhibit_manager_v1", version: 1, Requests())
+}
+
+enum ZWPIdleInhibitor: WaylandInterface {
+  struct Requests { let destroy = WaylandDestructor() }
+  static let table = WaylandTable("zwp_idle_inhibitor_v1", version: 1, Requests())
 }
 
 // MARK: - Outputs

@@ -9,6 +9,8 @@ final class WaylandSurface {
   private let viewport: WaylandObject<WPViewport>?
   private let fractionalScale: WaylandObject<WPFractionalScale>?
   private let alpha: WaylandObject<WPAlphaModifierSurface>?
+  /// Keeps the screen on while the compositor shows the surface; nil while it may go off.
+  private var idleInhibitor: WaylandObject<ZWPIdleInhibitor>?
   private let input: WaylandInput
   private let background: WaylandImage?
   private var buffers: [WaylandImage] = []
@@ -67,6 +69,13 @@ final class WaylandSurface {
     setOpaque()
   }
 
+  /// Keeps the screen on while the compositor shows the surface, where the compositor offers that, or lets it go off.
+  func keepScreenOn(_ isKeptOn: Bool) {
+    guard isKeptOn != (idleInhibitor != nil) else { return }
+    idleInhibitor?.destroy()
+    idleInhibitor = isKeptOn ? globals.idleInhibitManager?.createInhibitor(surface.reference) : nil
+  }
+
   /// Tells the compositor whether the surface has no transparent pixels, so that it need not draw what is below.
   private func setOpaque() {
     globals.compositor?.withRegion(opacity == .max ? size : nil) { surface.setOpaqueRegion($0) }
@@ -78,6 +87,6 @@ final class WaylandSurface {
   /// Destroys the surface. The object that has given it its role must have been destroyed before.
   func destroy() {
     globals.setInput(nil, of: surface.reference)
-    for object: WaylandProxy? in [alpha, fractionalScale, viewport, surface] { object?.destroy() }
+    for object: WaylandProxy? in [idleInhibitor, alpha, fractionalScale, viewport, surface] { object?.destroy() }
   }
 }

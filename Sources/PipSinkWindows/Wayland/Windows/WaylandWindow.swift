@@ -62,6 +62,7 @@ class WaylandWindow: NativeWindow {
   /// Whether the compositor has given the surface a size.
   private(set) var isConfigured = false
   private var opacity = UInt32.max
+  private var isScreenKeptOn = false
 
   /// Creates a window without a surface.
   ///
@@ -117,6 +118,12 @@ class WaylandWindow: NativeWindow {
 
   func flush() { connection.loop.flush() }
 
+  func keepScreenOn(_ isKeptOn: Bool) {
+    isScreenKeptOn = isKeptOn
+    surface?.keepScreenOn(isKeptOn)
+    flush()
+  }
+
   // MARK: - For subclasses
 
   /// Creates the window's surface, to which the caller gives a role.
@@ -129,6 +136,7 @@ class WaylandWindow: NativeWindow {
       outputsChanged: { signals.append(.output($0, isOn: $1)) })
     surface = made
     made?.setOpacity(opacity)
+    made?.keepScreenOn(isScreenKeptOn)
     return made
   }
 

@@ -1,0 +1,84 @@
+import CGIO
+import PipSink
+
+/// What a program asks others for on a bus.
+extension BusConnection {
+  /// Connects on a thread of its own, since that may wait for the bus.
+  ///
+  /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``, for both buses.
+  static func connected(to bus: GBusType) async throws(PipSinkError) -> BusConnection {
+    let result = await withCheckedContinuation { continuation in
+      let thread = WorkerThread(name: "pip-dbus-start") {
+        continuation.resume(returning: Result { () throws(PipSinkError) in try BusConnection(to: bus) })
+      }
+      if thread == nil {
+        let error = PipSinkError.system(.sessionBusUnavailable(reason: "the system refuses another thread"))
+        continuation.resume(returning: .failure(error))
+      }
+    }
+    return try result.get()
+  }
+
+  /// A method, or a signal, of another process.
+  struct Member: Sendable {
+    let service: String
+    let path: String
+    let interface: String
+    let name: String
+  }
+
+  /// Calls a method. The other process has five seconds to answer.
+  ///
+  /// - Returns: the results; nil when the call has failed, which includes that the connection stops.
+  func call(_ member: Member, _ arguments: BusValue...) async -> [BusValue]? {
+    await withCheckedContinuation { continuation in
+      let isTaken = perform { [self] done in
+        let box = ClosureBox { (results: [BusValue]?) in
+          continuation.resume(returning: results)
+          done()
+        }
+        g_dbus_connection_call(
+          connection, member.service, member.path, member.interface, member.name, BusValue.makeTuple(arguments), nil,
+          G_DBUS_CALL_FLAGS_NONE, 5000, cancellable,
+          { connection, result, context in
+            let results = g_dbus_connection_call_finish(connection.map { OpaquePointer($0) }, result, nil)
+            defer { if let results { g_variant_unref(results) } }
+            ClosureBox<[BusValue]?>.take(context)?.body(results.map { BusValue.children(of: $0) })
+          }, box.retained())
+      }
+      if !isTaken { continuation.resume(returning: nil) }
+    }
+  }
+
+  /// Calls `handler` on the connection's thread with the arguments of a signal, until the connection stops.
+  func subscribe(_ member: Member, _ handler: @escaping @Sendable ([BusValue]) -> Void) {
+    _ = perform { [self] done in
+      g_dbus_connection_signal_subscribe(
+        connection, member.service, member.interface, member.name, member.path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+        { _, _, _, _, _, parameters, context in
+          ClosureBox<[BusValue]>.borrow(context)?.body(BusValue.children(of: parameters))
+        }, ClosureBox(handler).retained(), { _ = ClosureBox<[BusValue]>.take($0) })
+      done()
+    }
+  }
+}
+
+/// Carries a closure through C.
+final class ClosureBox<Argument>: Sendable {
+  let body: @Sendable (Argument) -> Void
+
+  init(_ body: @escaping @Sendable (Argument) -> Void) { self.body = body }
+
+  /// The box as a pointer that owns it.
+  func retained() -> UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
+
+  /// Returns the box that a pointer owns.
+  static func take(_ pointer: UnsafeMutableRawPointer?) -> ClosureBox? {
+    pointer.map { Unmanaged<ClosureBox>.fromOpaque($0).takeRetainedValue() }
+  }
+
+  /// Returns the box of a pointer that goes on owning it.
+  static func borrow(_ pointer: UnsafeMutableRawPointer?) -> ClosureBox? {
+    pointer.map { Unmanaged<ClosureBox>.fromOpaque($0).takeUnretainedValue() }
+  }
+}
