@@ -1,7 +1,9 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import PipSink
+@testable import PipSinkDBus
 @testable import TestSupport
 
 /// Tests that the screen stays on while something that plays can be seen, and that picture-in-picture is hidden while
@@ -160,6 +162,42 @@ struct ScreenTests {
     try await desktop.setLocked(false)
     let result = try await desktop.bus.quit(demo)
     #expect(result.status == 0, "\(result.errors)")
+  }
+
+  /// The pause is so long that the stream is not started again in the time of the test.
+  @Test @MainActor func aStreamThatWaitsIsStartedAtOnceWhenTheMachineHasSlept() async throws {
+    let bus = try await SessionBus()
+    let script = Demo.root.appendingPathComponent("Tests/PipSinkDBusTests/desktop-services.py").path
+    let services = try RunningProgram("/usr/bin/python3", [script, "logind"], environment: bus.environment)
+    #expect(await services.wait(forText: "ready"))
+    let old = getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
+    setenv("DBUS_SYSTEM_BUS_ADDRESS", try #require(bus.environment["DBUS_SESSION_BUS_ADDRESS"]), 1)
+    defer {
+      if let old { setenv("DBUS_SYSTEM_BUS_ADDRESS", old, 1) } else { unsetenv("DBUS_SYSTEM_BUS_ADDRESS") }
+    }
+    let session = try PictureInPictureSession(display: NoDisplay())
+    let monitor = LoginMonitor(for: session)
+    var pipeline = PipelineConfiguration()
+    pipeline.retryPolicy = RetryPolicy(limit: 10, firstPause: .seconds(3600), longestPause: .seconds(3600))
+    session.engine.configuration = pipeline
+    try session.startStream("a", from: .text("tcpclientsrc port=1 ! decodebin ! appsink name=a"))
+    func isWaiting() -> Bool {
+      if case .reconnecting? = session.engine.info(of: "a")?.state { true } else { false }
+    }
+    #expect(await eventually { isWaiting() })
+    // The monitor subscribes before it asks for its session.
+    #expect(await services.wait(forText: "GetSession"))
+    let starts = Locked(0)
+    session.observeEvents { event in
+      if case .engine(.streamStateChanged("a", .requesting)) = event { starts.withLock { $0 += 1 } }
+    }
+    let result = try await bus.call(
+      "org.freedesktop.login1.Manager.Suspend", arguments: ["true"], path: "/org/freedesktop/login1",
+      to: "org.freedesktop.login1")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(await eventually { starts.withLock { $0 } == 1 && isWaiting() })
+    monitor.stop()
+    await session.stop()
   }
 
   @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))

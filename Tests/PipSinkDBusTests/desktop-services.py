@@ -1,7 +1,8 @@
 """Stands in for what a desktop has on its buses, and prints what it is asked for.
 
 The arguments are the services: "screensaver" (org.freedesktop.ScreenSaver), "portal" (org.freedesktop.portal.Desktop)
-and "logind" (org.freedesktop.login1, with one session, whose lock SetLockedHint changes). All are on the session bus.
+and "logind" (org.freedesktop.login1, with one session, whose lock SetLockedHint changes, and a machine that Suspend has
+sleep for no time). All are on the session bus.
 """
 
 import sys
@@ -30,6 +31,7 @@ NODE = Gio.DBusNodeInfo.new_for_xml(
   <interface name="org.freedesktop.portal.Request"><method name="Close"/></interface>
   <interface name="org.freedesktop.login1.Manager">
     <method name="GetSession"><arg type="s" direction="in"/><arg type="o" direction="out"/></method>
+    <method name="Suspend"><arg type="b" direction="in"/></method>
     <method name="GetSessionByPID"><arg type="u" direction="in"/><arg type="o" direction="out"/></method>
   </interface>
   <interface name="org.freedesktop.login1.Session">
@@ -62,6 +64,9 @@ def call(connection, sender, path, interface, method, arguments, invocation):
             is_locked = values[0]
             changed = GLib.Variant("(sa{sv}as)", (interface, {"LockedHint": GLib.Variant("b", is_locked)}, []))
             bus.emit_signal(None, SESSION, "org.freedesktop.DBus.Properties", "PropertiesChanged", changed)
+        if method == "Suspend":
+            for sleeps in (True, False):
+                bus.emit_signal(None, path, interface, "PrepareForSleep", GLib.Variant("(b)", (sleeps,)))
         invocation.return_value(None)
 
 

@@ -114,6 +114,29 @@ import Testing
     #expect(pipeline.engine.state == .stopped)
   }
 
+  @Test func whenTheMachineHasSleptItIsStartedAgainAtOnce() async throws {
+    let pipeline = try SharedPipeline(clock: clock, limit: 2)
+    try await pipeline.start()
+    for (attempt, pause) in [(1, 1.0), (2, 2.0)] {
+      pipeline.fail()
+      #expect(await pipeline.waitsForTry(attempt))
+      #expect(await clock.isAwaited(in: pause))
+      if attempt == 1 { clock.advance(by: pause) } else { pipeline.engine.retryNow() }
+      #expect(await eventually(within: 20) { pipeline.state(of: "a") == .requesting })
+    }
+    // The attempts count from the beginning. A waking machine is no reason to start a stream again that plays.
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(1))
+    #expect(await clock.reach(1))
+    #expect(await pipeline.play("a"))
+    pipeline.engine.retryNow()
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(1))
+    #expect(await clock.isAwaited(in: 1))
+    #expect(pipeline.state(of: "a")?.name == "reconnecting")
+    await pipeline.engine.stop()
+  }
+
   @Test func itIsStartedAgainAsOftenInARowAsIsConfigured() async throws {
     let pipeline = try SharedPipeline(clock: clock, limit: 2)
     try await pipeline.start()

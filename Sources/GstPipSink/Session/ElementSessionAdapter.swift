@@ -28,7 +28,7 @@ final class ElementSessionAdapter {
   /// Keeps the screen on; nil while no element asks for that.
   private var idleInhibitor: IdleInhibitor?
   /// Hides picture-in-picture while the user's session is locked; nil before it has started in a window.
-  private var lockMonitor: LockMonitor?
+  private var loginMonitor: LoginMonitor?
   /// The requests to the applications to pause or to play their pipelines.
   private(set) var requests: [PipelineIdentity: ToggleRequest] = [:]
   /// The clock that measures the wait for their answers.
@@ -284,7 +284,7 @@ final class ElementSessionAdapter {
     switch event {
     case .willStart:
       hasStarted = true
-      if owner.surface == .window, lockMonitor == nil { lockMonitor = LockMonitor(for: session) }
+      if owner.surface == .window, loginMonitor == nil { loginMonitor = LoginMonitor(for: session) }
       display.reopen()
       fitPictureInPicture()
     case .willStop(.closed):

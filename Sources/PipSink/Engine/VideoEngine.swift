@@ -73,6 +73,11 @@ public final class VideoEngine: Sendable {
     }
   }
 
+  /// Starts all pipelines at once that wait for another attempt.
+  func retryNow() {
+    for player in players.withLock({ $0 }) { player.retryNow() }
+  }
+
   /// The configuration of the engine's own pipeline. A change takes effect at the next start, that of
   /// ``PipelineConfiguration/stateChangeTimeout`` at the next stop. It may be set from any thread.
   public var configuration: PipelineConfiguration {

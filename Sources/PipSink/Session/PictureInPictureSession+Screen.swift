@@ -1,4 +1,4 @@
-/// Whether the screen stays on for what the session shows.
+/// Whether the screen stays on for what the session shows, and what follows when the machine has slept.
 extension PictureInPictureSession {
   /// Whether somebody may be watching: a stream that plays can be seen, and its picture is shown. That is not so while
   /// the user's session is locked, or while everything is paused.
@@ -18,6 +18,10 @@ extension PictureInPictureSession {
     (display as? any ScreenKeepingDisplay)?.keepScreenOn(isKeptOn)
     screenBroadcast.send(isKeptOn)
   }
+
+  /// Starts the streams at once that wait for another attempt, because the machine has slept and the network is back.
+  /// Those that only seem to play stall, and follow then.
+  package func didWake() { engine.retryNow() }
 
   /// Calls `observer` on the main actor with whether the screen has to stay on: now, and whenever that changes.
   package func observeScreen(_ observer: @escaping @MainActor (Bool) -> Void) {

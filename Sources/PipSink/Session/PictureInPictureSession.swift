@@ -74,7 +74,7 @@ public final class PictureInPictureSession {
   package var keepsScreenOn = false {
     didSet { updateWatched() }
   }
-  /// Whether the user's session is locked (`LockMonitor` of PipSinkDBus). The picture-in-picture windows are hidden
+  /// Whether the user's session is locked (`LoginMonitor` of PipSinkDBus). The picture-in-picture windows are hidden
   /// then, and everything else goes on.
   package var isScreenLocked = false {
     didSet {

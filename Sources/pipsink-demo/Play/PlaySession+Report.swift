@@ -62,7 +62,7 @@ extension PlaySession {
     dbus?.stop()
     dbus = nil
     idleInhibitor?.stop()
-    lockMonitor?.stop()
+    loginMonitor?.stop()
     await session.stop(within: time)
   }
 

@@ -25,7 +25,7 @@ final class PlaySession {
   var dbus: SessionService?
   /// Keeps the screen on, and hides picture-in-picture while the user's session is locked; nil without windows.
   var idleInhibitor: IdleInhibitor?
-  var lockMonitor: LockMonitor?
+  var loginMonitor: LoginMonitor?
   var start = MonotonicTime.now
   var outcome: Report.Outcome?
   private var isInterrupted = false
@@ -100,7 +100,7 @@ final class PlaySession {
     try startDBus()
     if session.display is WindowDisplay {
       if !command.allowIdle { idleInhibitor = IdleInhibitor(for: session, applicationName: "PipSink") }
-      lockMonitor = LockMonitor(for: session)
+      loginMonitor = LoginMonitor(for: session)
     }
     let continuation = continuation
     let signals = SignalSources { Task { @MainActor in self.interrupt() } }

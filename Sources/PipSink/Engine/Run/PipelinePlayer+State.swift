@@ -30,6 +30,8 @@ extension PipelinePlayer {
     var since: MonotonicTime
     /// The number of restarts since the pipeline last played for long enough.
     var attempt = 0
+    /// Whether the next restart is due at once.
+    var isHurried = false
     /// The number of abandoned runs that have not stopped yet.
     var blockedCount = 0
 

@@ -121,6 +121,10 @@ final class PipelinePlayer: Sendable {
     run?.updatePause()
   }
 
+  /// Has a restart that is due later come now, and begins again with the pauses between restarts: the reason for the
+  /// failures may have gone, as after the machine has slept.
+  func retryNow() { state.change { ($0.attempt, $0.isHurried) = (0, !$0.isObserved) } }
+
   // MARK: - Reports of the run, on its threads
 
   /// Calls `body` with the engine, unless the run is no longer listened to.
@@ -213,7 +217,7 @@ final class PipelinePlayer: Sendable {
   private func mayRestart(at moment: MonotonicTime) async -> Bool {
     await state.wait(by: clock) { state in
       if state.stopDeadline != nil { return .done(false) }
-      if clock.now < moment { return .at(moment) }
+      if clock.now < moment, !state.isHurried { return .at(moment) }
       return state.blockedCount < configuration.blockedLimit ? .done(true) : .whenWoken
     }
   }
@@ -269,6 +273,7 @@ final class PipelinePlayer: Sendable {
       guard state.stopDeadline == nil else { return false }
       state.streams = Dictionary(uniqueKeysWithValues: streamIDs.map { ($0, .requesting) })
       (state.pipeline, state.startError, state.since) = (.starting, nil, clock.now)
+      state.isHurried = false
       (state.isPaused, state.isParked, state.hasPlayed, state.maySendNothing) = (engine.isPaused, false, false, false)
       if isFirst { engine.setEngine(.starting) }
       for id in streamIDs { engine.setStream(id, to: .requesting) }

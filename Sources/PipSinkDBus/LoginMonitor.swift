@@ -4,18 +4,20 @@ import Logging
 import PipSink
 
 /// Hides a session's picture-in-picture windows while the user's session is locked, and shows them again afterwards.
+/// When the machine has slept, streams that wait for another attempt are started at once.
 ///
-/// It asks logind (`LockedHint` of `org.freedesktop.login1.Session`) on the system bus, which desktops tell. Where there
-/// is no logind, or no session of it, nothing is hidden. Picture-in-picture, sound and the streams go on meanwhile; the
-/// controller reports ``PipSink/PictureInPictureEvent/suspendedChanged(_:)``.
+/// It asks logind on the system bus: `LockedHint` of `org.freedesktop.login1.Session`, which desktops set, and
+/// `PrepareForSleep` of its manager. Where there is no logind, or no session of it, nothing is hidden.
+/// Picture-in-picture, sound and the streams go on while the session is locked; the controller reports
+/// ``PipSink/PictureInPictureEvent/suspendedChanged(_:)``.
 @MainActor
-public final class LockMonitor {
+public final class LoginMonitor {
   private weak var session: PictureInPictureSession?
   private var connection: BusConnection?
   private var start: Task<Void, Never>?
   private static let service = "org.freedesktop.login1"
 
-  /// Begins to follow the lock. The bus is asked in the background.
+  /// Begins to follow logind. The bus is asked in the background.
   ///
   /// - Parameter session: the session; not kept alive.
   public init(for session: PictureInPictureSession) {
@@ -36,7 +38,7 @@ public final class LockMonitor {
     stop()
   }
 
-  /// Ends following the lock. What is hidden is shown again.
+  /// Ends following logind. What is hidden is shown again.
   public func stop() {
     start?.cancel()
     start = nil
@@ -46,6 +48,9 @@ public final class LockMonitor {
   }
 
   private func follow(_ connection: BusConnection) async {
+    connection.subscribe(Self.managerMember("PrepareForSleep")) { [weak self] arguments in
+      if arguments.first == .bool(false) { Task { @MainActor in self?.session?.didWake() } }
+    }
     guard let path = await Self.sessionPath(connection) else {
       return Logger(visible: "pipsink.dbus").debug("a lock is not noticed: logind knows no session of this process")
     }
@@ -65,6 +70,10 @@ public final class LockMonitor {
     if case .variant(.bool(let isLocked))? = answer?.first { note(isLocked) }
   }
 
+  private static func managerMember(_ name: String) -> BusConnection.Member {
+    .init(service: service, path: "/org/freedesktop/login1", interface: "\(service).Manager", name: name)
+  }
+
   private func note(_ isLocked: Bool) {
     if connection != nil { session?.isScreenLocked = isLocked }
   }
@@ -73,9 +82,7 @@ public final class LockMonitor {
   /// of the process. What the user's service manager starts belongs to none, and has the environment.
   private static func sessionPath(_ connection: BusConnection) async -> String? {
     func ask(_ method: String, _ argument: BusValue) async -> String? {
-      let manager = BusConnection.Member(
-        service: service, path: "/org/freedesktop/login1", interface: "\(service).Manager", name: method)
-      let answer = await connection.call(manager, argument)
+      let answer = await connection.call(managerMember(method), argument)
       if case .objectPath(let path)? = answer?.first { return path }
       return nil
     }
