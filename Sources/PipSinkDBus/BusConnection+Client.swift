@@ -1,12 +1,21 @@
 import CGIO
+import Glibc
 import PipSink
 
 /// What a program asks others for on a bus.
 extension BusConnection {
-  /// Connects on a thread of its own, since that may wait for the bus.
+  /// Connects on a thread of its own, since that may wait for the bus. Nobody has asked for the connection, so that no
+  /// bus is started for it, as GIO would do on X11 where `dbus-launch` is installed.
   ///
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``, for both buses.
   static func connected(to bus: GBusType) async throws(PipSinkError) -> BusConnection {
+    if bus == G_BUS_TYPE_SESSION, getenv("DBUS_SESSION_BUS_ADDRESS") == nil {
+      // This is where the bus of a user is (D-Bus specification, "Well-known Message Bus Instances").
+      let folder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+      guard access(folder + "/bus", F_OK) == 0 else {
+        throw .system(.sessionBusUnavailable(reason: "there is none"))
+      }
+    }
     let result = await withCheckedContinuation { continuation in
       let thread = WorkerThread(name: "pip-dbus-start") {
         continuation.resume(returning: Result { () throws(PipSinkError) in try BusConnection(to: bus) })
