@@ -113,8 +113,11 @@ import Testing
     let port = try #require(line.split(separator: " ").compactMap { Int($0) }.first, "\(line)")
     let router = FrameRouter()
     let engine = try VideoEngine()
+    let events = Locked<[String]>([])
+    engine.status.broadcast.observe { event in events.withLock { $0.append("\(event)") } }
     try engine.startPlayingStream("film", uri: "http://127.0.0.1:\(port)/list.m3u8") { router.input(for: $0) }
-    #expect(await eventually(within: 60) { engine.playState(of: "film") == .ended })
+    let hasEnded = await eventually(within: 60) { engine.playState(of: "film") == .ended }
+    #expect(hasEnded, "\(events.withLock { $0 }) \(server.errors)")
     #expect((router.statistics(of: "film")?.received ?? 0) + (engine.info(of: "film")?.lateFrameCount ?? 0) == 90)
     await engine.stop()
     server.stop()
