@@ -52,6 +52,9 @@ def call(connection, sender, path, interface, method, arguments, invocation):
     print(method, *[v for v in values if not isinstance(v, dict)], sep=" | ", flush=True)
     if method == "Inhibit" and interface == "org.freedesktop.ScreenSaver":
         cookie += 1
+        # A screen saver ends what a program has asked for when the program leaves the bus.
+        vanished = lambda connection, name: print("vanished", flush=True)
+        Gio.bus_watch_name_on_connection(bus, sender, Gio.BusNameWatcherFlags.NONE, None, vanished)
         invocation.return_value(GLib.Variant("(u)", (cookie,)))
     elif method == "Inhibit":
         invocation.return_value(GLib.Variant("(o)", (REQUEST,)))
