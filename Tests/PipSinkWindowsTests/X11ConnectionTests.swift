@@ -31,10 +31,14 @@ struct X11ConnectionTests {
 
   private func expectPictures(without name: String) async throws {
     let server = try await XServer(managesWindows: false, options: ["-extension", name])
-    let result = try await Demo.start(
-      ["play", Self.video + "appsink name=a", "--surface", "window", "--mode", "pip", "--duration", "1", "--report"]
-        + ["-"], environment: server.environment
-    ).result(seconds: 60)
+    let demo = try Demo.start(
+      ["play", Self.video + "appsink name=a", "--surface", "window", "--mode", "pip", "--report", "-"],
+      environment: server.environment)
+    // By then the first frames have been presented, or never will be.
+    let line = /, [1-9][0-9]+ pip/
+    _ = await demo.wait { !$0.isRunning || $0.output.contains(line) || $0.errors.contains(line) }
+    demo.interrupt()
+    let result = try await demo.result(seconds: 60)
     // Xvfb itself ends when some of its extensions are used without others.
     guard kill(server.processIdentifier, 0) == 0 else { return }
     #expect(result.status == 0, "without \(name): \(result.errors)")
