@@ -106,7 +106,7 @@ final class PeerConnection: @unchecked Sendable {
     read: @escaping @Sendable (UnsafePointer<GstStructure>?) -> Value?
   ) -> Step<Value> {
     let done = Step<Value>()
-    let box = PromiseBox { reply in
+    let box = ClosureBox<UnsafePointer<GstStructure>?> { reply in
       if let error = String(taking: pipsink_webrtc_reply_error(reply)) {
         done.complete(.failure(.call(.invalidDescription(reason: error))))
       } else if let value = read(reply) {
@@ -117,19 +117,12 @@ final class PeerConnection: @unchecked Sendable {
     }
     let promise = gst_promise_new_with_change_func(
       { promise, box in
-        guard let box else { return }
         let reply = gst_promise_wait(promise) == GST_PROMISE_RESULT_REPLIED ? gst_promise_get_reply(promise) : nil
-        Unmanaged<PromiseBox>.fromOpaque(box).takeUnretainedValue().body(reply)
-      }, Unmanaged.passRetained(box).toOpaque(), { box in box.map { Unmanaged<PromiseBox>.fromOpaque($0).release() } })
+        ClosureBox<UnsafePointer<GstStructure>?>.borrow(box)?.body(reply)
+      }, box.retained(), { ClosureBox<UnsafePointer<GstStructure>?>.take($0) })
     emit(promise)
     gst_promise_unref(promise)
     return done
-  }
-
-  private final class PromiseBox: Sendable {
-    let body: @Sendable (UnsafePointer<GstStructure>?) -> Void
-
-    init(_ body: @escaping @Sendable (UnsafePointer<GstStructure>?) -> Void) { self.body = body }
   }
 }
 

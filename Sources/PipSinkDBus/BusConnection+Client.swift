@@ -66,28 +66,8 @@ extension BusConnection {
         connection, member.service, member.interface, member.name, member.path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
         { _, _, _, _, _, parameters, context in
           ClosureBox<[BusValue]>.borrow(context)?.body(BusValue.children(of: parameters))
-        }, ClosureBox(handler).retained(), { _ = ClosureBox<[BusValue]>.take($0) })
+        }, ClosureBox(handler).retained(), { ClosureBox<[BusValue]>.take($0) })
       done()
     }
-  }
-}
-
-/// Carries a closure through C.
-final class ClosureBox<Argument>: Sendable {
-  let body: @Sendable (Argument) -> Void
-
-  init(_ body: @escaping @Sendable (Argument) -> Void) { self.body = body }
-
-  /// The box as a pointer that owns it.
-  func retained() -> UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
-
-  /// Returns the box that a pointer owns.
-  static func take(_ pointer: UnsafeMutableRawPointer?) -> ClosureBox? {
-    pointer.map { Unmanaged<ClosureBox>.fromOpaque($0).takeRetainedValue() }
-  }
-
-  /// Returns the box of a pointer that goes on owning it.
-  static func borrow(_ pointer: UnsafeMutableRawPointer?) -> ClosureBox? {
-    pointer.map { Unmanaged<ClosureBox>.fromOpaque($0).takeUnretainedValue() }
   }
 }

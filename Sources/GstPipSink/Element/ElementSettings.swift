@@ -48,6 +48,7 @@ struct ElementSettings: Sendable {
   var stallTimeout: UInt64 = 3_000_000_000
   /// Whether the session is on the session bus.
   var isOnBus = false
+  /// Whether the screen stays on while a stream of the session can be seen.
   var inhibitsIdle = false
   var endAction = PictureInPictureEndAction.nextStream
   /// The aspect ratio of the picture-in-picture window, as a size; nil for that of the stream.

@@ -23,8 +23,9 @@ final class PlaySession {
   /// Counts the frames that custom rendering gets.
   let customFrames = FrameTally()
   var dbus: SessionService?
-  /// Keeps the screen on, and hides picture-in-picture while the user's session is locked; nil without windows.
+  /// Keeps the screen on; nil without windows, and where the user lets it go off.
   var idleInhibitor: IdleInhibitor?
+  /// Hides picture-in-picture while the user's session is locked; nil without windows.
   var loginMonitor: LoginMonitor?
   var start = MonotonicTime.now
   var outcome: Report.Outcome?

@@ -14,15 +14,15 @@ package final class WorkerThread: @unchecked Sendable {
   ///   - body: what the thread runs. The thread ends when it returns.
   /// - Returns: nil when the system refuses another thread.
   package init?(name: String, body: @escaping @Sendable () -> Void) {
-    let box = Unmanaged.passRetained(Box(body))
+    let context = ClosureBox<Void>(body).retained()
     let started = g_thread_try_new(
       name,
       { argument in
-        if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body() }
+        ClosureBox<Void>.take(argument)?.body(())
         return nil
-      }, box.toOpaque(), nil)
+      }, context, nil)
     guard let started else {
-      box.release()
+      ClosureBox<Void>.take(context)
       return nil
     }
     thread = started
@@ -40,14 +40,5 @@ package final class WorkerThread: @unchecked Sendable {
     // The thread is kept by another reference: otherwise a later thread could get the same address and mistake itself
     // for this one.
     if isFirst { g_thread_join(g_thread_ref(thread)) }
-  }
-
-  /// Carries the closure through C.
-  private final class Box: Sendable {
-    let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) {
-      self.body = body
-    }
   }
 }

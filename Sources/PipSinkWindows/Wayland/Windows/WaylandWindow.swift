@@ -54,10 +54,7 @@ class WaylandWindow: NativeWindow {
   private let handler: @MainActor @Sendable (WindowEvent) -> Void
   private var input = WaylandInput { _ in }
   private(set) var tiles: [WaylandTile] = []
-  /// The monitors that parts of the window are on, in the order in which they entered them. Some compositors tell only
-  /// of the parts that nothing covers, so what is behind the tiles does not count alone.
-  private var outputs: [(monitor: WaylandReference<WLOutput>, tile: ObjectIdentifier?)] = []
-  private var preferredScale: Double?
+  private var outputs = WaylandWindowMonitors()
   private var isClosed = false
   /// Whether the compositor has given the surface a size.
   private(set) var isConfigured = false
@@ -113,7 +110,7 @@ class WaylandWindow: NativeWindow {
   func remove(_ tile: any WindowTile) {
     tile.leaveWindow()
     tiles.removeAll { $0 === tile }
-    outputs.removeAll { $0.tile == ObjectIdentifier(tile) }
+    outputs.forget(ObjectIdentifier(tile))
   }
 
   func flush() { connection.loop.flush() }
@@ -231,7 +228,7 @@ class WaylandWindow: NativeWindow {
     destroyRole()
     surface.destroy()
     self.surface = nil
-    (isConfigured, outputs, preferredScale) = (false, [], nil)
+    (isConfigured, outputs) = (false, WaylandWindowMonitors())
     flush()
   }
 
@@ -285,16 +282,14 @@ class WaylandWindow: NativeWindow {
       if !wasConfigured { handle(.exposed) }
       didEnterStates(states)
     case .scale(let scale):
-      preferredScale = scale
+      outputs.preferredScale = scale
       updateScale()
     case .output(let output, let isOn, let tile):
-      outputs.removeAll { $0.monitor == output && $0.tile == tile }
       let isKnown = tile == nil || tiles.contains { ObjectIdentifier($0) == tile }
-      if isOn, isKnown { outputs.append((output, tile)) }
+      outputs.note(output, isOn: isOn && isKnown, of: tile)
       updateScale()
     case .outputsChanged:
-      let known = globals.outputs.compactMap { $0.proxy?.reference }
-      outputs.removeAll { !known.contains($0.monitor) }
+      outputs.forget(allBut: globals.outputs)
       updateScale()
       handle(.screenChanged)
     case .probed: didProbe()
@@ -327,18 +322,9 @@ class WaylandWindow: NativeWindow {
   var chosenOutput: WaylandOutput? { nil }
 
   /// The monitor that the window has entered last, of those that show a part of it.
-  var monitor: WindowMonitor? {
-    outputs.last.flatMap { last in globals.outputs.first { $0.proxy?.reference == last.monitor }?.monitor }
-  }
+  var monitor: WindowMonitor? { outputs.last(of: globals.outputs) }
 
-  private var currentScale: Double {
-    if let preferredScale, globals.viewporter != nil { return preferredScale }
-    let known = globals.outputs
-    let own = known.filter { output in outputs.contains { $0.monitor == output.proxy?.reference } }
-    // The largest scale of the monitors that the window is on counts.
-    return (own.isEmpty ? (chosenOutput ?? known.first).map { [$0] } ?? [] : own)
-      .map { globals.viewporter == nil ? Double($0.wholeScale) : $0.scale }.max() ?? 1
-  }
+  private var currentScale: Double { outputs.scale(globals, chosen: chosenOutput) }
 
   private func updateScale() {
     let new = currentScale
