@@ -138,8 +138,8 @@ import Testing
   /// A message has the total of its element.
   @Test func whatElementsDropBetweenTwoLooksIsAddedUp() throws {
     try TestFrame.withPipeline("identity name=a ! fakesink name=b") { pipeline in
-      let lateFrames = LateFrames()
-      lateFrames.watch(pipeline)
+      let thread = PipelineThread(of: pipeline, clock: .system)
+      defer { thread.end() }
       func drop(_ total: guint64, in name: String) throws {
         let element = try #require(gst_bin_get_by_name(pipeline.asBin, name))
         defer { gst_object_unref(element) }
@@ -149,7 +149,7 @@ import Testing
       }
       func look() -> [UInt64] {
         var counts: [UInt64] = []
-        lateFrames.look { counts.append($1) }
+        thread.lateFrames.look { counts.append($1) }
         return counts.sorted()
       }
       for total in [2, 5, 6] as [guint64] { try drop(total, in: "a") }

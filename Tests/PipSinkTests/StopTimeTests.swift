@@ -137,7 +137,8 @@ import Testing
   }
 
   @Test func whatAThreadHasNotDoneAtItsEndIsRefused() throws {
-    let thread = PipelineThread(of: try Pipeline("videotestsrc ! appsink name=a"), clock: clock.clock)
+    let pipeline = try Pipeline("videotestsrc ! appsink name=a")
+    let thread = PipelineThread(of: pipeline.element, clock: clock.clock)
     let answers = Locked<[Bool]>([])
     let call = { @Sendable (isRunning: Bool) in answers.withLock { $0.append(isRunning) } }
     thread.want { $0.calls.append(call) }

@@ -2,21 +2,6 @@ import CGStreamer
 
 /// The causes of a pipeline's failures.
 extension Pipeline {
-  /// Removes the first error from the bus, after a state change has failed.
-  ///
-  /// - Returns: the error, and the element that has posted it, with a reference that the caller owns.
-  func takeFirstError() -> (PipSinkError, UnsafeMutablePointer<GstObject>?) {
-    let bus = gst_element_get_bus(element)
-    defer { gst_object_unref(bus) }
-    guard let message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR) else {
-      return (.pipeline(.stateChangeFailed(pipeline: element.elementName)), nil)
-    }
-    defer { gst_message_unref(message) }
-    let source = message.pointee.src
-    if let source { gst_object_ref(source) }
-    return (BusMessage.error(in: message, readsFiles: readsFiles), source)
-  }
-
   /// The real cause of an error. GStreamer reports a missing decoder or incompatible caps as "Internal data stream
   /// error".
   func cause(

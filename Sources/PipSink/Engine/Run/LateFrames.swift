@@ -1,9 +1,6 @@
 import CGStreamer
 
 /// Counts the frames that a pipeline's elements drop because they are late, from their QoS messages.
-///
-/// The messages are taken on the threads that post them. A source that is far behind has one for each of its frames,
-/// and more of them than any other thread could take from the bus.
 final class LateFrames: Sendable {
   private struct Counts {
     /// For each element, the number of frames that it has dropped so far.
@@ -18,22 +15,8 @@ final class LateFrames: Sendable {
     for element in counts.withLock({ $0.new.keys }) { gst_object_unref(element) }
   }
 
-  /// Takes the QoS messages from the bus of a pipeline. The bus retains this object.
-  func watch(_ pipeline: UnsafeMutablePointer<GstElement>) {
-    guard let bus = gst_element_get_bus(pipeline) else { return }
-    defer { gst_object_unref(bus) }
-    gst_bus_set_sync_handler(
-      bus,
-      { _, message, context in
-        guard let message, let context, message.pointee.type == GST_MESSAGE_QOS else { return GST_BUS_PASS }
-        Unmanaged<LateFrames>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.note(message) }
-        gst_message_unref(message)
-        return GST_BUS_DROP
-      }, Unmanaged.passRetained(self).toOpaque(),
-      { context in if let context { Unmanaged<LateFrames>.fromOpaque(context).release() } })
-  }
-
-  private func note(_ message: UnsafeMutablePointer<GstMessage>) {
+  /// Notes a QoS message. Any thread may call it.
+  func note(_ message: UnsafeMutablePointer<GstMessage>) {
     guard let source = message.pointee.src else { return }
     var format = GST_FORMAT_UNDEFINED
     var dropped: guint64 = 0

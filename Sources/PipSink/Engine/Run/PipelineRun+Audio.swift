@@ -12,7 +12,7 @@ extension PipelineRun {
       guard isOpen != true else { continue }
       let silence = PipSinkError.Pipeline.elementFailed(
         element: output.elementName, message: "the sound server does not answer", detail: nil)
-      let (error, source) = isOpen == nil ? (.pipeline(silence), nil) : pipeline.takeFirstError()
+      let (error, source) = isOpen == nil ? (.pipeline(silence), nil) : takeFirstError()
       if let source { gst_object_unref(source) }
       _ = removeAudio(output.asObject, after: error, isRunning: false)
     }

@@ -59,7 +59,7 @@ extension PipelineRun {
 
   /// Adds the frames that elements have dropped as late to the numbers of the streams.
   func countLateFrames() {
-    lateFrames.look { element, count in
+    thread.lateFrames.look { element, count in
       for stream in pipeline.streams(dependingOn: element) {
         report { $0.update(stream.id) { $0.lateFrameCount += count } }
       }

@@ -13,12 +13,11 @@ final class PipelineRun: Sendable {
   let engine: EngineStatus
   let audioOutputs: AudioOutputs
   let progress: Locked<Progress>
-  let lateFrames = LateFrames()
   /// The gates in front of suspended decoders.
   let gates = Locked(DecodingGates())
   /// The demands that the elements before the streams' sinks have been told of.
   let toldDemands = Locked<[StreamID: StreamDemand]>([:])
-  private let thread: PipelineThread
+  let thread: PipelineThread
   let clock: SchedulingClock
   /// The time without a frame after which a stream is stalled.
   let stallTimeout: Duration
@@ -38,9 +37,8 @@ final class PipelineRun: Sendable {
     (self.pipeline, self.player, self.engine) = (pipeline, player, engine)
     clock = engine.clock
     stallTimeout = max(.milliseconds(10), player.configuration.stallTimeout)
-    let thread = PipelineThread(of: pipeline, clock: clock)
+    let thread = PipelineThread(of: pipeline.element, clock: clock)
     self.thread = thread
-    lateFrames.watch(pipeline.element)
     audioOutputs = AudioOutputs(of: engine.audioSession) { thread.want { $0.mustUpdateState = true } }
     progress = Locked(Progress(open: Set(pipeline.streams.map(\.id))))
   }
@@ -229,24 +227,38 @@ final class PipelineRun: Sendable {
     player?.runIsBlocked(self, false)
   }
 
+  /// Removes the first error, after a state change has failed.
+  ///
+  /// - Returns: the error, and the element that has posted it, with a reference that the caller owns.
+  func takeFirstError() -> (PipSinkError, UnsafeMutablePointer<GstObject>?) {
+    guard let message = thread.takeFirstError() else {
+      return (.pipeline(.stateChangeFailed(pipeline: pipeline.element.elementName)), nil)
+    }
+    defer { gst_message_unref(message) }
+    let source = message.pointee.src
+    if let source { gst_object_ref(source) }
+    return (BusMessage.error(in: message, readsFiles: pipeline.readsFiles), source)
+  }
+
   /// Brings the pipeline to its wanted state, unless it is to stop already. When an element refuses, the streams that
   /// need it are isolated, and the start is tried again with the rest.
   private func bringUp() throws(PipSinkError) {
     openOutputs()
     while !thread.isStopping, pipeline.setState(wantedState) == GST_STATE_CHANGE_FAILURE {
-      let (error, source) = pipeline.takeFirstError()
+      let (error, source) = takeFirstError()
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
       if affected.isEmpty, let source, removeAudio(source, after: error, isRunning: false) { continue }
       let whole = Set(pipeline.streams.map(\.id)).subtracting(progress.withLock { $0.broken })
       let left = whole.subtracting(affected.map(\.id))
       pipeline.setState(GST_STATE_NULL)
+      // Other streams that refuse what they get refuse it again.
+      thread.forgetMessages()
+      progress.withLock { $0.refusals = [:] }
       for stream in pipeline.streams { StreamSinkClass.stream(of: stream.sink)?.startAgain() }
       // The whole pipeline depends on an element that is on no stream's path.
       guard !left.isEmpty, left.count < whole.count else { throw error }
       noteBroken(affected, error)
-      // The bus has forgotten the messages of other streams that refuse what they get. They refuse it again.
-      progress.withLock { $0.refusals = [:] }
       isolateBroken()
     }
   }

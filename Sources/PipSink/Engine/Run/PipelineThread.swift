@@ -1,13 +1,16 @@
 import CGStreamer
 
-/// The thread of a running pipeline. It alone changes the pipeline's state, and it reads the pipeline's bus.
+/// The thread of a running pipeline. It alone changes the pipeline's state, and it handles the messages on the pipeline's
+/// bus.
 ///
 /// A state change holds the element's state lock and may block for any time, for instance in a source that waits for a
 /// server that does not answer. Every other state change of the same pipeline waits for that lock. So other threads
 /// leave their requests here as work, and wait for it with a deadline or not at all.
 ///
-/// `@unchecked Sendable`: the bus is constant and may be used from all threads; everything else is behind a lock.
-final class PipelineThread: @unchecked Sendable {
+/// Messages are taken from the bus on the threads that post them, and wait here. The bus has a queue of its own, which
+/// may lose some (seen with GStreamer 1.22): when it has to grow while several threads post, its reader goes on to the
+/// new part although a place in the old one is not filled yet.
+final class PipelineThread: Sendable {
   /// Requests to the thread.
   struct Work {
     var isStopping = false
@@ -24,6 +27,27 @@ final class PipelineThread: @unchecked Sendable {
   private struct State {
     var work = Work()
     var hasEnded = false
+    /// The messages, each with a reference, in the order in which they were posted. Those before `next` are taken.
+    var messages: [Message] = []
+    var next = 0
+
+    mutating func takeMessage() -> Message? {
+      guard next < messages.count else { return nil }
+      defer {
+        next += 1
+        if next == messages.count || next >= 1024 {
+          messages.removeFirst(next)
+          next = 0
+        }
+      }
+      return messages[next]
+    }
+
+    /// Removes and returns all messages.
+    mutating func takeMessages() -> ArraySlice<Message> {
+      defer { (messages, next) = ([], 0) }
+      return messages[next...]
+    }
 
     /// Removes and returns the work. A request to stop stays.
     mutating func takeWork() -> Work {
@@ -32,20 +56,33 @@ final class PipelineThread: @unchecked Sendable {
     }
   }
 
+  /// A message, which any thread may release.
+  private struct Message: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<GstMessage>
+  }
+
+  /// The frames that the pipeline's elements drop.
+  let lateFrames = LateFrames()
   private let state = Locked(State())
-  private let bus: UnsafeMutablePointer<GstBus>
   private let thread = Locked<WorkerThread?>(nil)
   private let clock: SchedulingClock
 
   /// - Parameters:
-  ///   - pipeline: is not retained.
+  ///   - pipeline: is not retained. Its bus retains the thread.
   ///   - clock: measures the time between ticks.
-  init(of pipeline: Pipeline, clock: SchedulingClock) {
-    bus = gst_element_get_bus(pipeline.element)
+  init(of pipeline: GstElementPointer, clock: SchedulingClock) {
     self.clock = clock
+    guard let bus = gst_element_get_bus(pipeline) else { return }
+    defer { gst_object_unref(bus) }
+    gst_bus_set_sync_handler(
+      bus,
+      { _, message, context in
+        guard let message, let context else { return GST_BUS_PASS }
+        Unmanaged<PipelineThread>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.take(message) }
+        return GST_BUS_DROP
+      }, Unmanaged.passRetained(self).toOpaque(),
+      { context in if let context { Unmanaged<PipelineThread>.fromOpaque(context).release() } })
   }
-
-  deinit { gst_object_unref(bus) }
 
   /// Starts the thread, which retains `body` until it ends.
   ///
@@ -60,27 +97,51 @@ final class PipelineThread: @unchecked Sendable {
 
   /// Leaves work for the thread, without waiting for it.
   func want(_ change: (inout Work) -> Void) {
-    let (isNew, late) = state.withLock { state in
-      let wasEmpty = state.work.isEmpty
+    let late = state.withLock { state in
       change(&state.work)
-      guard state.hasEnded else { return (wasEmpty && !state.work.isEmpty, Work()) }
+      guard state.hasEnded else { return Work() }
       defer { state.work = Work(isStopping: true) }
-      return (false, state.work)
+      return state.work
     }
     for call in late.calls { call(false) }
     state.wakeAll()
-    // One message is enough for any amount of work: the bus is not read while a state change blocks.
-    if isNew { wake() }
   }
 
-  /// Wakes the thread when it waits for a message.
-  private func wake() { gst_bus_post(bus, BusNote.work.message()) }
+  /// Takes over a message, on the thread that posts it. A source that is far behind has a QoS message for each of its
+  /// frames, so these are counted here. Messages that come after the end are dropped.
+  private func take(_ message: UnsafeMutablePointer<GstMessage>) {
+    if message.pointee.type == GST_MESSAGE_QOS {
+      lateFrames.note(message)
+      return gst_message_unref(message)
+    }
+    let isTaken = state.withLock { state in
+      if !state.hasEnded { state.messages.append(Message(pointer: message)) }
+      return !state.hasEnded
+    }
+    if isTaken { state.wakeAll() } else { gst_message_unref(message) }
+  }
+
+  /// Drops all messages. Those about an earlier attempt to start the pipeline are of no use in the next one.
+  func forgetMessages() {
+    for message in state.withLock({ $0.takeMessages() }) { gst_message_unref(message.pointer) }
+  }
+
+  /// Removes the first error, and the messages before it.
+  ///
+  /// - Returns: the message, which the caller owns; nil where there is none.
+  func takeFirstError() -> UnsafeMutablePointer<GstMessage>? {
+    while let message = state.withLock({ $0.takeMessage() })?.pointer {
+      if message.pointee.type == GST_MESSAGE_ERROR { return message }
+      gst_message_unref(message)
+    }
+    return nil
+  }
 
   var isStopping: Bool { state.withLock { $0.work.isStopping } }
 
   // MARK: - On the thread
 
-  /// Does the work of other threads, handles the messages on the bus and ticks, until it is to stop. Messages that have
+  /// Does the work of other threads, handles the messages and ticks, until it is to stop. Messages that have
   /// been posted by then are still handled.
   ///
   /// - Parameters:
@@ -94,29 +155,30 @@ final class PipelineThread: @unchecked Sendable {
     var nextTick = clock.moment(in: interval)
     var lastMessages = 256
     while lastMessages > 0 {
-      // This comes before the wait for the bus, since a message that was posted while the pipeline was in NULL is lost.
-      let work = takeWork()
+      let (work, message) = waitForWork(until: nextTick)
+      defer { if let message { gst_message_unref(message) } }
       if work.isStopping {
         lastMessages -= 1
         for call in work.calls { call(false) }
+        if message == nil { return }
       } else if !work.isEmpty {
         perform(work)
       }
-      let message = work.isStopping ? gst_bus_pop(bus) : waitForMessage(until: nextTick)
-      defer { if let message { gst_message_unref(message) } }
-      if message == nil, work.isStopping { return }
       if clock.now >= nextTick {
         tick()
         nextTick = clock.moment(in: interval)
       }
-      if let message, !BusNote.work.isIn(message) { handler(message) }
+      if let message { handler(message) }
     }
   }
 
-  private func waitForMessage(until moment: MonotonicTime) -> UnsafeMutablePointer<GstMessage>? {
-    clock.wait(
-      until: moment, wokenBy: { [self] in wake() },
-      body: { gst_bus_timed_pop(bus, GstClockTime($0.nanoseconds(since: .now))) })
+  /// Waits until there is work, or a message, which the caller owns then; or for the moment.
+  private func waitForWork(until moment: MonotonicTime) -> (Work, UnsafeMutablePointer<GstMessage>?) {
+    let next = state.wait(until: moment, by: clock) { state -> (Work, Message?)? in
+      let message = state.takeMessage()
+      return message == nil && state.work.isEmpty ? nil : (state.takeWork(), message)
+    }
+    return (next?.0 ?? Work(), next?.1?.pointer)
   }
 
   /// Waits for a request to stop, and refuses all other work.
@@ -126,12 +188,13 @@ final class PipelineThread: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread's service. Work that is left, now and later, is refused.
+  /// Ends the thread's service. Work that is left, now and later, is refused, and messages are dropped.
   func end() {
     let work = state.withLock { state in
       state.hasEnded = true
       return state.takeWork()
     }
+    forgetMessages()
     for call in work.calls { call(false) }
   }
 

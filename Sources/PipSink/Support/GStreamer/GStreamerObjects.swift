@@ -120,16 +120,12 @@ enum BusNote: String {
   case streamRefused = "pipsink-stream-refused"
   /// An element whose `mute` property has changed posts it.
   case muteChanged = "pipsink-mute-changed"
-  /// It wakes the thread that waits for messages, because there is work for it.
-  case work = "pipsink-work"
-
-  /// Makes the message; the caller owns it.
-  func message(from source: UnsafeMutablePointer<GstObject>? = nil) -> UnsafeMutablePointer<GstMessage>? {
-    gst_message_new_application(source, gst_structure_new_empty(rawValue))
-  }
 
   /// Posts the message on the bus of the element's pipeline.
-  func post(from element: GstElementPointer) { gst_element_post_message(element, message(from: element.asObject)) }
+  func post(from element: GstElementPointer) {
+    gst_element_post_message(
+      element, gst_message_new_application(element.asObject, gst_structure_new_empty(rawValue)))
+  }
 
   /// Whether a message is this note.
   func isIn(_ message: UnsafeMutablePointer<GstMessage>) -> Bool { gst_message_has_name(message, rawValue) != 0 }
