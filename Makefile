@@ -5,7 +5,7 @@ SWIFT_SOURCES = Package.swift Sources Tests Fuzz examples
 DEMO_OUTPUT ?= demo-output
 SOAK_SECONDS ?= 300
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= pipeline-file options dbus caps output
+FUZZ_TARGETS ?= pipeline-file options dbus caps calls output
 
 # Each process runs one test at a time: most tests run pipelines and programs, with deadlines that two cores must meet.
 test_options = --no-parallel

@@ -81,7 +81,9 @@ let package = Package(
       pkgConfig: "gstreamer-sdp-1.0",
       providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]
     ),
-    .target(name: "PipSinkCalls", dependencies: ["CGStreamer", "CWebRTC", "PipSink"]),
+    // libcurl is opened when the first request is made.
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .target(name: "PipSinkCalls", dependencies: ["CCurl", "CGStreamer", "CWebRTC", "PipSink"]),
     .target(
       name: "GstPipSink",
       dependencies: ["CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK4", "PipSinkWindows"]
@@ -97,7 +99,7 @@ let package = Package(
     .executableTarget(
       name: "pipsink-demo",
       dependencies: [
-        "CGStreamer", "GstPipSink", "PipSink", "PipSinkCommandLine", "PipSinkDBus", "PipSinkWindows",
+        "CGStreamer", "GstPipSink", "PipSink", "PipSinkCalls", "PipSinkCommandLine", "PipSinkDBus", "PipSinkWindows",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ]
@@ -134,7 +136,10 @@ let package = Package(
     // release builds of other targets cannot.
     .testTarget(
       name: "TestSupport",
-      dependencies: ["CGStreamer", "CGStreamerCheck", "CLibYUV", "CWebRTC", "GstPipSink", "PipSink", "pipsink-demo"]
+      dependencies: [
+        "CGStreamer", "CGStreamerCheck", "CLibYUV", "CWebRTC", "GstPipSink", "PipSink", "pipsink-demo",
+      ],
+      exclude: ["Servers/whep-server.py"]
     ),
     .testTarget(
       name: "PipSinkTests",
@@ -195,7 +200,7 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "CGIO", "CGStreamer", "PipSink", "PipSinkCommandLine", "PipSinkDBus", "pipsink-demo",
+        "CGIO", "CGStreamer", "PipSink", "PipSinkCalls", "PipSinkCommandLine", "PipSinkDBus", "pipsink-demo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

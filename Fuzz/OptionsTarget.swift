@@ -21,7 +21,7 @@ enum OptionsTarget {
       guard let option = StreamOption(argument: text) else { return }
       let pipeline: String
       switch option.source {
-      case .uri(let uri): pipeline = uri
+      case .uri(let uri), .whep(let uri): pipeline = uri
       case .pipeline(let description):
         guard case .text(let text) = description.content else { return }
         pipeline = text

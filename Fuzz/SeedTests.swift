@@ -5,7 +5,7 @@ import Testing
 enum FuzzTargets {
   static let all: [String: @MainActor ([UInt8]) -> Void] = [
     "pipeline-file": PipelineFileTarget.run, "options": OptionsTarget.run, "dbus": BusTarget.run,
-    "caps": CapsTarget.run, "output": OutputTarget.run,
+    "caps": CapsTarget.run, "calls": CallsTarget.run, "output": OutputTarget.run,
   ]
 }
 

@@ -41,6 +41,12 @@ static inline void pipsink_webrtc_add_candidate(GstElement *webrtc, guint line, 
   g_signal_emit_by_name(webrtc, "add-ice-candidate", line, candidate);
 }
 
+/// Adds a server that relays packets. An address that webrtcbin cannot read is ignored.
+static inline void pipsink_webrtc_add_relay(GstElement *webrtc, const gchar *url) {
+  gboolean is_added = FALSE;
+  g_signal_emit_by_name(webrtc, "add-turn-server", url, &is_added);
+}
+
 /// Frees a description of webrtcbin and returns its text, which the caller frees with g_free(); NULL for NULL.
 static inline gchar *pipsink_webrtc_take_text(PipSinkSessionDescription *description) {
   if (description == NULL) return NULL;

@@ -40,6 +40,7 @@ extension PipSinkError: CustomStringConvertible {
     switch self {
     case .pipeline(.elementFailed(_, _, _, let kind)): kind.isPermanent
     case .pipeline(let error): error.isMistake
+    case .call(let error): error.isPermanent
     case .stream(.duplicate), .stream(.unsupportedCaps), .frame(.invalidCaps), .system(.gstreamerUnavailable): true
     default: false
     }

@@ -17,8 +17,9 @@ final class PeerConnection: @unchecked Sendable {
 
   /// Makes the pipeline, and plays it.
   ///
+  /// - Parameter servers: servers that are used beside those of the configuration.
   /// - Throws: ``PipSinkError/Pipeline/missingElements(_:)``.
-  init(_ configuration: WebRTCReceiver.Configuration) throws(PipSinkError) {
+  init(_ configuration: WebRTCReceiver.Configuration, _ servers: [ICEServer] = []) throws(PipSinkError) {
     try PipSink.initialize()
     guard let webrtc = gst_element_factory_make("webrtcbin", nil), let pipeline = gst_pipeline_new(nil) else {
       throw .pipeline(.missingElements(["webrtcbin"]))
@@ -28,8 +29,11 @@ final class PeerConnection: @unchecked Sendable {
     let latency = max(0, configuration.latency / .milliseconds(1))
     pipsink_webrtc_set_property(webrtc, "bundle-policy", "max-bundle")
     pipsink_webrtc_set_property(webrtc, "latency", String(Int(min(latency, 60_000))))
-    if let server = configuration.stunServer { pipsink_webrtc_set_property(webrtc, "stun-server", server) }
+    // webrtcbin asks one server for this machine's address, and any number to relay.
+    let stunServer = configuration.stunServer ?? servers.first { !$0.isRelay }?.url
+    if let stunServer { pipsink_webrtc_set_property(webrtc, "stun-server", stunServer) }
     if let server = configuration.turnServer { pipsink_webrtc_set_property(webrtc, "turn-server", server) }
+    for server in servers where server.isRelay { pipsink_webrtc_add_relay(webrtc, server.url) }
     signals.connect(to: pipeline, webrtc)
     // The pipeline takes the floating reference of the element.
     gst_bin_add(pipeline.asBin, webrtc)

@@ -25,13 +25,14 @@ struct SessionDescription {
 
   /// Reads a description.
   ///
+  /// - Parameter name: the name of all MediaStreams; nil for the names that they have.
   /// - Throws: ``PipSinkError/Call/invalidDescription(reason:)``.
-  init(_ text: String) throws(PipSinkError) {
+  init(_ text: String, named name: StreamID? = nil) throws(PipSinkError) {
     guard text.utf8.count <= Self.byteLimit else {
       throw .call(.invalidDescription(reason: "it has \(text.utf8.count) bytes, more than \(Self.byteLimit)"))
     }
     guard text.hasPrefix("v=0") else { throw .call(.invalidDescription(reason: "it does not begin with v=0")) }
-    tracks = Self.tracks(of: text)
+    tracks = Self.tracks(of: text, named: name?.rawValue)
     fingerprints = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("a=fingerprint:") }
       .map { String($0.dropFirst(14)) }
     guard !tracks.isEmpty else { throw .call(.invalidDescription(reason: "it has no medium")) }
@@ -66,13 +67,13 @@ struct SessionDescription {
 
   /// Reads the tracks. A track is called as its MediaStream (`msid`) is, or by its `mid` where it has none. A second video
   /// of one MediaStream has both, with a dot between. A sound belongs to the first video of its MediaStream.
-  private static func tracks(of text: String) -> [Track] {
+  private static func tracks(of text: String, named given: String?) -> [Track] {
     var tracks: [Track] = []
     var names: Set<StreamID> = []
     var section: (index: Int, isVideo: Bool, isSent: Bool, mid: String, stream: String?)?
     func finish() {
       guard let section else { return }
-      let name = section.stream ?? section.mid
+      let name = given ?? section.stream ?? section.mid
       var id = StreamID(name)
       if section.isVideo, !names.insert(id).inserted {
         id = StreamID("\(name).\(section.mid)")

@@ -7,11 +7,13 @@ extension WebRTCReceiver {
   func negotiate(_ connection: PeerConnection) async throws(PipSinkError) {
     switch signalling {
     case .offering(let video, let audio, let exchange):
-      for _ in 0..<video { pipsink_webrtc_add_receiver(connection.webrtc, Self.videoFormats) }
-      for _ in 0..<audio { pipsink_webrtc_add_receiver(connection.webrtc, Self.audioFormats) }
-      let offer = try await describe("offer", on: connection)
-      let answer = try await ask(connection) { try await exchange(offer) }
-      try await take("answer", answer, on: connection)
+      try await offer(video, audio, on: connection) { offer throws(PipSinkError) in
+        try await ask(connection) { try await exchange(offer) }
+      }
+    case .whep:
+      try await offer(1, 1, on: connection) { [whep] offer throws(PipSinkError) in
+        try await whep?.answer(to: offer) ?? ""
+      }
     case .answering(let offer, let send):
       let made = try await makeAnswer(to: ask(connection, offer), on: connection)
       _ = try await ask(connection) {
@@ -19,6 +21,17 @@ extension WebRTCReceiver {
         return ""
       }
     }
+  }
+
+  /// Offers to receive so many tracks, and takes the answer that `exchange` returns.
+  private func offer(
+    _ video: Int, _ audio: Int, on connection: PeerConnection,
+    _ exchange: (_ offer: String) async throws(PipSinkError) -> String
+  ) async throws(PipSinkError) {
+    for _ in 0..<video { pipsink_webrtc_add_receiver(connection.webrtc, Self.videoFormats) }
+    for _ in 0..<audio { pipsink_webrtc_add_receiver(connection.webrtc, Self.audioFormats) }
+    let offer = try await describe("offer", on: connection)
+    try await take("answer", exchange(offer), on: connection)
   }
 
   private static let videoFormats =
@@ -42,7 +55,7 @@ extension WebRTCReceiver {
   /// webrtcbin is told that the peer sends all tracks. It would end a track that the peer no longer sends, whose last
   /// packets would then end the whole connection, and it cannot receive such a track again.
   private func take(_ kind: String, _ text: String, on connection: PeerConnection) async throws(PipSinkError) {
-    let description = try SessionDescription(text)
+    let description = try SessionDescription(text, named: streamID)
     guard !description.fingerprints.isEmpty else {
       throw .call(.invalidDescription(reason: "it has no fingerprint of the peer's certificate"))
     }

@@ -23,6 +23,12 @@ import PipSink
     /// The peer offers. `offer` returns the peer's offer, and `answer` brings the answer to the peer.
     case answering(
       offer: @Sendable () async throws -> String, answer: @Sendable (_ answer: String) async throws -> Void)
+    /// The receiver offers one video and one sound to a server by WHEP (WebRTC-HTTP Egress Protocol), and needs no
+    /// signalling of the app's. The URL begins with `wheps://` or `https://`, or, where nothing is encrypted, with
+    /// `whep://` or `http://`. Redirects are followed, and the server may name servers for STUN and TURN.
+    ///
+    /// The token (RFC 6750) goes to the URL's server alone, also where that redirects to another one.
+    case whep(_ url: String, token: String? = nil)
   }
 
   /// How a connection is made.
@@ -61,7 +67,8 @@ import PipSink
     case connected
     /// It makes a new connection, the `attempt`-th in a row, because of the error.
     case reconnecting(attempt: Int, after: PipSinkError)
-    /// It has given up. Its streams have been removed.
+    /// It has given up. Its streams have been removed, except for the one of
+    /// ``PipSink/PictureInPictureSession/startStream(_:whep:token:configuration:)``, which has failed.
     case failed(PipSinkError)
   }
 
@@ -91,6 +98,10 @@ import PipSink
   private let session: PictureInPictureSession
   let configuration: Configuration
   let signalling: Signalling
+  /// The ID of the only stream, which is in the session already; nil where the peer names the streams.
+  let streamID: StreamID?
+  /// The signalling by WHEP, where that is used.
+  private(set) var whep: WHEPClient?
   private let broadcast = Broadcast<State>()
   private(set) var connection: PeerConnection?
   /// The tracks of the connection, in the order in which they came.
@@ -114,10 +125,24 @@ import PipSink
   ///   - session: gets the streams.
   ///   - configuration: how connections are made.
   ///   - signalling: how descriptions are exchanged with the peer.
-  public init(
+  public convenience init(
     into session: PictureInPictureSession, configuration: Configuration = .init(), signalling: Signalling
   ) {
+    self.init(session, configuration, signalling, input: nil)
+  }
+
+  /// - Parameter input: the only stream, which ends the connection when it is removed from the session.
+  init(
+    _ session: PictureInPictureSession, _ configuration: Configuration, _ signalling: Signalling, input: StreamInput?
+  ) {
     (self.session, self.configuration, self.signalling) = (session, configuration, signalling)
+    streamID = input?.streamID
+    guard let input else { return }
+    streams[input.streamID] = Stream(input: input)
+    session.observeEvents { [weak self] event in
+      guard case .streamRemoved(input.streamID, _) = event else { return }
+      self?.removed(input.streamID)
+    }
   }
 
   /// Every state from now on. A reader that falls behind by 1024 states loses the oldest ones.
@@ -133,13 +158,22 @@ import PipSink
     runTask = Task { await run() }
   }
 
-  /// Ends the connection and removes the streams. It waits for at most two seconds for GStreamer to stop.
+  /// Ends the connection and removes the streams. It waits for at most two seconds for GStreamer to stop and for a
+  /// server that is told of the end.
   public func stop() async {
+    let deadline = MonotonicTime.now.advanced(by: .seconds(2))
+    for closed in disconnect() { await closed.value(by: deadline) }
+    for id in streams.keys { remove(id) }
+  }
+
+  /// Ends the connection, and leaves the streams as they are.
+  ///
+  /// - Returns: what completes when it has ended here, and when the server knows.
+  package func disconnect() -> [Completion<Void>] {
     runTask?.cancel()
     runTask = nil
     state = .stopped
-    await close()?.value(by: .now.advanced(by: .seconds(2)))
-    removeStreams()
+    return close()
   }
 
   /// Answers a further offer of the peer on the connection that exists. Streams come and leave as the offer says.
@@ -179,14 +213,18 @@ import PipSink
       attempt = state == .connected ? 1 : attempt + 1
       _ = close()
       guard !error.isPermanent, let pause = configuration.retryPolicy.pause(before: attempt) else {
-        removeStreams()
+        for id in streams.keys where id != streamID { remove(id) }
+        if let streamID, streams[streamID] != nil {
+          detach(streamID)
+          session.setInput(streamID, to: .failed(error))
+        }
         runTask = nil
         state = .failed(error)
         return
       }
       for id in streams.keys {
         detach(id)
-        session.reconnectInput(id)
+        session.setInput(id, to: .reconnecting(attempt: attempt, pause: pause, after: error))
       }
       state = .reconnecting(attempt: attempt, after: error)
       try? await Task.sleep(for: pause)
@@ -196,7 +234,12 @@ import PipSink
   /// Makes a connection and waits until it is lost.
   private func connect() async -> PipSinkError {
     do throws(PipSinkError) {
-      let connection = try PeerConnection(configuration)
+      let connection = try PeerConnection(configuration, try await servers())
+      // The receiver may have been stopped while the server was asked.
+      guard !Task.isCancelled else {
+        connection.close()
+        throw .call(.connectionLost(reason: "it has been ended here"))
+      }
       self.connection = connection
       let events = connection.signals.events
       Task { [weak self] in
@@ -219,6 +262,13 @@ import PipSink
     }
   }
 
+  /// The servers for STUN and TURN that the WHEP server names.
+  private func servers() async throws(PipSinkError) -> [ICEServer] {
+    guard case .whep(let url, let token) = signalling else { return [] }
+    if whep == nil { whep = try WHEPClient(url, token: token, timeout: configuration.signallingTimeout) }
+    return try await whep?.servers() ?? []
+  }
+
   private func whenLost(_ connection: PeerConnection) async -> PipSinkError {
     connection.signals.notePacket()
     let limit = max(.milliseconds(100), configuration.silenceTimeout)
@@ -231,15 +281,15 @@ import PipSink
     }
   }
 
-  /// Ends the connection.
-  private func close() -> Completion<Void>? {
+  /// Closes the connection, where there is one.
+  private func close() -> [Completion<Void>] {
     let old = connection
     connection = nil
     tracks = []
     for (_, sound) in sounds { sound.sound.close() }
     sounds = [:]
     old?.signals.fail(.call(.connectionLost(reason: "it has been ended here")))
-    return old?.close()
+    return [old?.close(), whep?.end()].compactMap(\.self)
   }
 
   // MARK: - Streams
@@ -266,7 +316,7 @@ import PipSink
     // A track that the peer sends from a new source comes again, so the last one counts.
     let videos = Dictionary(known.filter(\.track.isVideo).map { ($0.id, $0.track) }) { $1 }
     for (id, stream) in streams {
-      if !sent.contains(where: { $0.isVideo && $0.streamID == id }) {
+      if id != streamID, !sent.contains(where: { $0.isVideo && $0.streamID == id }) {
         remove(id)
       } else if stream.track !== videos[id] {
         detach(id)
@@ -295,8 +345,11 @@ import PipSink
     session.setUpstream(nil, of: id)
   }
 
-  private func removeStreams() {
-    for id in streams.keys { remove(id) }
+  /// Ends the connection after the app has removed the only stream.
+  private func removed(_ id: StreamID) {
+    guard let stream = streams.removeValue(forKey: id) else { return }
+    stream.track?.deliver(to: nil)
+    _ = disconnect()
   }
 
   private func remove(_ id: StreamID) {

@@ -23,11 +23,11 @@ package enum ExitStatus: Int32 {
       switch error {
       case .pipeline(.missingElements), .system(.gstreamerUnavailable), .system(.displayUnavailable),
         .system(.sessionBusUnavailable), .system(.toolkitUnavailable), .pictureInPicture(.unsupported),
-        .pictureInPicture(.windowLost):
+        .pictureInPicture(.windowLost), .call(.httpUnavailable):
         .unavailable
       case .system(.resourceExhausted): .exhausted
       case .stream(.unknown), .frame(.invalidSize), .frame(.unknownProcessor), .frame(.invalidProcessorArgument),
-        .system(.invalidArgument):
+        .system(.invalidArgument), .call(.invalidURL):
         .usage
       case .stream(.duplicate), .stream(.unsupportedCaps): .pipeline
       case .pipeline(let error) where error.isMistake: .pipeline

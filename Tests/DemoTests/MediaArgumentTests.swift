@@ -73,6 +73,25 @@ import Testing
     #expect(try result.report().streams["there"]?.arrived == 40)
   }
 
+  @Test(.enabled(if: ElementInspection.exists("webrtcbin"), "webrtcbin is not installed"))
+  func aStreamByWHEPIsPlayedAndItsServerIsToldOfTheEnd() async throws {
+    let server = try await WHEPServer()
+    let demo = try Demo.start([
+      "play", "--stream", "anna=\(server.url("red", scheme: "whep"))", "--stream",
+      "ben=\(server.url("status/401", scheme: "whep"))", "--surface", "offscreen", "--report", "-",
+    ])
+    #expect(await demo.wait { $0.errors.contains(/anna [1-9][0-9.]* fps/) }, "\(demo.errors)")
+    demo.interrupt()
+    let result = try await demo.result()
+    #expect(server.log.contains("DELETE /session/1 200"), "\(server.log)")
+    let report = try result.report()
+    #expect(report.streams["anna"]?.state == "playing" && report.streams["anna"]?.received ?? 0 > 0)
+    #expect(report.streams["ben"]?.state == "failed")
+    let failure = "stream \"ben\" failed: \(server.url("status/401")) has answered 401: because of 401;"
+    #expect(result.errors.contains(failure), "\(result.errors)")
+    #expect(result.status == 74)
+  }
+
   /// What is played beside streams of `--stream`.
   enum Company: CaseIterable {
     case pipeline, pipelineFile, file, nothing

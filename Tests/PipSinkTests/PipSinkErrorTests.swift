@@ -34,6 +34,8 @@ import Testing
     + [
       .signallingFailed(reason: "r"), .invalidDescription(reason: "r"),
       .notConnected(after: .seconds(2)), .connectionLost(reason: "r"),
+      .invalidURL("u", reason: "r"), .requestFailed(url: "u", reason: "r"),
+      .refused(url: "u", status: 401, reason: "r"), .httpUnavailable(reason: "r"),
     ].map { .call($0) }
 
   @Test func noTwoErrorsHaveOneCodeAndASubjectsCodesAreOneHundred() {

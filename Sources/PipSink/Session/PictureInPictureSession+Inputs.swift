@@ -108,7 +108,7 @@ extension PictureInPictureSession {
   package func resumeInput(_ streamID: StreamID) { setInput(streamID, to: .playing) }
 
   /// Sets the state of a pushed stream. Everything that follows from it has been done when the call returns.
-  func setInput(_ id: StreamID, to state: StreamPlayState) {
+  package func setInput(_ id: StreamID, to state: StreamPlayState) {
     if state != .playing { awaitFrame(of: id) }
     engine.setInput(id, to: state)
     follow(id)

@@ -9,6 +9,8 @@ struct StreamOption: ExpressibleByArgument {
     case pipeline(PipelineDescription)
     /// A URI, which is played with its sound.
     case uri(String)
+    /// A server that sends the stream by WHEP.
+    case whep(String)
   }
 
   let streamID: StreamID
@@ -18,7 +20,7 @@ struct StreamOption: ExpressibleByArgument {
   init?(argument text: String) {
     guard let (id, pipeline) = text.divided(at: "="), !id.isEmpty, !pipeline.isEmpty else { return nil }
     streamID = StreamID(id)
-    source = Self.isURI(pipeline) ? .uri(pipeline) : .pipeline(.text(pipeline))
+    source = Self.isURI(pipeline) ? Self.source(uri: pipeline) : .pipeline(.text(pipeline))
   }
 
   private init(_ streamID: StreamID, _ source: Source) {
@@ -40,7 +42,7 @@ struct StreamOption: ExpressibleByArgument {
       let taken = Set(streams.map(\.streamID))
       let names = [name] + (2...arguments.count + 1).map { "\(name)-\($0)" }
       let id = names.lazy.map { StreamID($0) }.first { !taken.contains($0) } ?? StreamID(name)
-      streams.append(StreamOption(id, .uri(uri(of: argument))))
+      streams.append(StreamOption(id, source(uri: uri(of: argument))))
     }
     return streams
   }
@@ -53,6 +55,11 @@ struct StreamOption: ExpressibleByArgument {
 
   private static func isURI(_ text: String) -> Bool {
     text.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\/\S*/.matchingSemantics(.unicodeScalar)) != nil
+  }
+
+  private static func source(uri: String) -> Source {
+    let scheme = uri.prefix { $0 != ":" }.lowercased()
+    return ["whep", "wheps"].contains(scheme) ? .whep(uri) : .uri(uri)
   }
 
   private static func uri(of argument: String) -> String {

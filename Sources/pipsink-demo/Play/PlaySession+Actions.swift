@@ -1,4 +1,5 @@
 import PipSink
+import PipSinkCalls
 import PipSinkCommandLine
 import PipSinkWindows
 
@@ -72,6 +73,10 @@ extension PlaySession {
     case .uri(let uri):
       configuration.playsAudio = true
       try session.startStream(id, uri: uri, configuration: configuration)
+    case .whep(let url):
+      var configuration = WebRTCReceiver.Configuration()
+      if let retries = command.retries { configuration.retryPolicy.limit = retries }
+      receivers[id] = try session.startStream(id, whep: url, configuration: configuration)
     }
   }
 

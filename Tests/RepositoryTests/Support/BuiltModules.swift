@@ -22,7 +22,7 @@ enum BuiltModules {
     let flags = try await packageOptions("--cflags-only-I")
     let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
     let maps =
-      ["CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWebRTC", "CWindows"].map {
+      ["CCurl", "CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWebRTC", "CWindows"].map {
         Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
       }
       + [

@@ -1,7 +1,7 @@
 import CGStreamer
 
 /// Reads what the engine needs from messages on a bus. All messages are borrowed.
-enum BusMessage {
+package enum BusMessage {
   /// The error in an error message.
   ///
   /// - Parameters:
@@ -26,11 +26,11 @@ enum BusMessage {
 
   /// The address of a source that is not a local file, without user names, passwords and tokens, so that it may be
   /// printed.
-  struct Address: Equatable {
-    let text: String
+  package struct Address: Equatable {
+    package let text: String
     let host: String
 
-    init?(_ uri: String) {
+    package init?(_ uri: String) {
       guard let parsed = gst_uri_from_string(uri) else { return nil }
       defer { gst_mini_object_unref(UnsafeMutablePointer(parsed)) }
       guard let host = gst_uri_get_host(parsed).map({ String(cString: $0) }), !host.isEmpty else { return nil }
