@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import PipSink
 @testable import TestSupport
 @testable import pipsink_demo
 
@@ -111,6 +112,15 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     #expect(try result.report().streams["silent"]?.state == "requesting")
     #expect(result.errors.contains("\"silent\" delivered no frame"))
+  }
+
+  @Test(.enabled(if: ElementInspection.exists("webrtcbin"), "webrtcbin is not installed"), arguments: [false, true])
+  func aPeerWithoutSignallingIsNamed(hasPipelineOfItsOwn: Bool) async throws {
+    let pipeline = "webrtcbin name=peer peer. ! decodebin ! appsink name=a"
+    let result = try await Demo.play(
+      (hasPipelineOfItsOwn ? ["--stream", "a=\(pipeline)"] : [pipeline]) + ["--surface", "none", "--duration", "1"])
+    let warning = "stream \"a\" delivered no frame: the element \"peer\" waits for the description of its peer"
+    #expect(result.errors.contains(warning), "\(result.errors)")
   }
 
   @Test func aRunThatFailsWhileAPipelineBlocksEndsWithItsExitCode() async throws {

@@ -162,6 +162,11 @@ public final class VideoEngine: Sendable {
     return try run?.withUnsafeElement(named: name, body) ?? nil
   }
 
+  /// The names of elements `webrtcbin` in the pipeline of a stream that nobody has given the peer's description.
+  package func peersWithoutDescription(of streamID: StreamID) -> [String] {
+    player(of: streamID)?.run?.pipeline.peersWithoutDescription ?? []
+  }
+
   /// Calls `body` with the current run of the engine's own pipeline.
   ///
   /// - Returns: nil when there is none.

@@ -20,6 +20,12 @@ extension PlaySession {
     let duration = seconds
     let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
     reportFailures(infos)
+    for id in infos.keys {
+      guard let peer = engine.peersWithoutDescription(of: id).first else { continue }
+      silences[id] =
+        "the element \"\(peer)\" waits for the description of its peer, which a program has to give it; "
+        + "what a server sends by WHEP is played with --stream \(id)=whep://HOST/PATH"
+    }
     return (duration, infos)
   }
 
@@ -110,7 +116,7 @@ extension PlaySession {
       if let error = summary.processingError {
         report(CommandError(error), about: "stream \"\(id)\": ")
       } else {
-        statusLine.say("warning: stream \"\(id)\" delivered no frame")
+        statusLine.say("warning: stream \"\(id)\" delivered no frame\(silences[id].map { ": \($0)" } ?? "")")
       }
     }
   }

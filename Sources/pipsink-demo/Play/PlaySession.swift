@@ -39,6 +39,8 @@ final class PlaySession {
   var startsToCome = 1
   /// Whether a stream has failed or has never delivered a frame. It may have been stopped since.
   var hasFailed = false
+  /// Why streams have delivered no frame, where that is known at the end.
+  var silences: [StreamID: String] = [:]
   /// Why streams are not shown whose surfaces have failed and not recovered.
   var notShown: [StreamID: PipSinkError] = [:]
   var errors: [CommandError] = []

@@ -15,6 +15,17 @@ extension Pipeline {
     return affected.lazy.compactMap(misfit).first ?? posted
   }
 
+  /// The names of elements `webrtcbin` that nobody has given the peer's description. They have no pads for its tracks.
+  var peersWithoutDescription: [String] {
+    withObjects(gst_bin_iterate_recurse(element.asBin), as: GstElement.self) { elements in
+      elements.filter { element in
+        let type = UnsafeMutableRawPointer(element).load(as: UnsafeMutablePointer<GTypeClass>.self).pointee.g_type
+        guard type == g_type_from_name("GstWebRTCBin") else { return false }
+        return element.property("remote-description") { g_value_get_boxed(&$0) } == nil
+      }.map(\.elementName).sorted()
+    }
+  }
+
   /// The error of a stream whose sink accepts none of the caps that upstream offers; nil when it accepts some, and
   /// while nothing is linked yet, for instance because a decodebin has no pads.
   func misfit(of stream: Stream) -> PipSinkError? {
