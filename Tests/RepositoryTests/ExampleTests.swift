@@ -86,6 +86,26 @@ struct ExampleTests {
     #expect(result.status == 0 && result.output.contains("pip-did-start"), "\(result.output) \(result.errors)")
   }
 
+  @Test(
+    .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
+    .enabled(if: ElementInspection.exists("webrtcbin"), "webrtcbin is not installed"))
+  func theCallByWHEPInPythonIsShownUntilItsWindowIsClosed() async throws {
+    let (folder, server, sender) = (try TemporaryFolder(), try await XServer(), try await WHEPServer())
+    let example = try RunningProgram(
+      "/usr/bin/python3", [Demo.root.appendingPathComponent("examples/whep.py").path, sender.url("red")],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let window = try await server.window("Picture-in-Picture")
+    #expect(
+      try await eventually(within: 20) {
+        let pixel = try await server.screenshot().pixel(window.x + window.width / 2, window.y + window.height / 2)
+        return pixel[0] < 40 && pixel[1] < 40 && pixel[2] > 215
+      }, "\(example.errors)")
+    try await server.tool("wmctrl", "-i", "-c", window.id)
+    let result = try await example.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(sender.log == ["POST /red 201", "DELETE /session/1 200"])
+  }
+
   /// The examples of a call whose SDK gives raw frames: a participant joins, switches the camera off and on, and leaves.
   @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"), arguments: ["sdk.py", "sdk.c"])
   func aParticipantWhoseFramesComeFromAnSDKJoinsAndLeaves(name: String) async throws {
