@@ -139,7 +139,7 @@ let package = Package(
       dependencies: [
         "CGStreamer", "CGStreamerCheck", "CLibYUV", "CWebRTC", "GstPipSink", "PipSink", "pipsink-demo",
       ],
-      exclude: ["Servers/whep-server.py"]
+      exclude: ["Servers/whep-aiortc.py", "Servers/whep-server.py"]
     ),
     .testTarget(
       name: "PipSinkTests",

@@ -2,8 +2,9 @@
 # Installs the missing ones of the Debian packages that are needed to build PipSink's programs and the element. Each
 # option adds what one thing needs besides: --demo what "make demo" plays with, --bench what "make bench" compares PipSink
 # with, --test what the tests need, --docs what builds the documentation's site, and --package what makes and tests the
-# Debian packages. The script runs as root or uses sudo. With --test it also downloads PySide6, Qt for Python, from
-# Python's package index into .build/pyside6. If that fails, the test that needs PySide6 is skipped, and says so.
+# Debian packages. The script runs as root or uses sudo. With --test it also downloads PySide6 (Qt for Python) and aiortc
+# (WebRTC in Python) from Python's package index into .build. If that fails, the tests that need them are skipped, and
+# say so.
 set -eu
 
 packages="
@@ -52,20 +53,27 @@ for package in $packages; do
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$status" = installed ] || missing="$missing $package"
 done
-# Downloads a version whose wheel works on Debian 12 and 13. The folder gets its final name when it is complete.
-get_pyside() {
-  folder="$(dirname "$0")/../.build/pyside6"
+# Downloads packages of Python's index, in versions that work on Debian 12 and 13, into a folder that gets its final name
+# when it is complete.
+get_python() {
+  folder="$(dirname "$0")/../.build/$1"
+  purpose=$2
+  shift 2
   [ ! -d "$folder" ] || return 0
   mkdir -p "$(dirname "$folder")"
   rm -rf "$folder.part"
   /usr/bin/python3 -m pip --quiet --disable-pip-version-check --retries 1 install --no-compile --target "$folder.part" \
-    PySide6_Essentials==6.12.0 && mv "$folder.part" "$folder" && return 0
+    "$@" && mv "$folder.part" "$folder" && return 0
   rm -rf "$folder.part"
-  echo "PySide6 could not be downloaded: the test of the example for Qt will be skipped." >&2
+  echo "$* could not be downloaded: $purpose will be skipped." >&2
+}
+get_python_for_tests() {
+  get_python pyside6 "the test of the example for Qt" PySide6_Essentials==6.12.0
+  get_python aiortc "the tests of calls with aiortc" aiortc==1.16.0
 }
 
 if [ -z "$missing" ]; then
-  [ "${1:-}" != --test ] || get_pyside
+  [ "${1:-}" != --test ] || get_python_for_tests
   exit 0
 fi
 
@@ -91,4 +99,4 @@ $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-
   echo "apt-get could not install the packages; its last lines are above." >&2
   exit 69
 }
-[ "${1:-}" != --test ] || get_pyside
+[ "${1:-}" != --test ] || get_python_for_tests

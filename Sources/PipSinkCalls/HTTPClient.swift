@@ -51,7 +51,9 @@ final class HTTPClient: @unchecked Sendable {
     let perform: @Sendable () -> Void = {
       done.complete(Result { () throws(PipSinkError) in try self.perform(request, transfer) })
     }
-    if WorkerThread(name: "pip-http", body: perform) == nil { perform() }
+    if WorkerThread(name: "pip-http", body: perform) == nil {
+      done.complete(.failure(Self.error(request, "the system gives no more threads")))
+    }
     let result = await withTaskCancellationHandler {
       await done.value()
     } onCancel: {
@@ -160,6 +162,8 @@ final class HTTPClient: @unchecked Sendable {
     }
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_TIMEOUT_MS, milliseconds), (CURLOPT_FOLLOWLOCATION, 1), (CURLOPT_MAXREDIRS, Self.redirectLimit),
+      // A server may redirect by any status; the offer goes with the request then (CURL_REDIR_POST_ALL).
+      (CURLOPT_POSTREDIR, 7),
       // Signals would be for the whole process.
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_NOPROGRESS, 0),
     ]

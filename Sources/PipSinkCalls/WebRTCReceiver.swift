@@ -322,6 +322,9 @@ import PipSink
         detach(id)
       }
     }
+    if let streamID, !sent.contains(where: \.isVideo), sent.contains(where: { $0.streamID == streamID }) {
+      session.noteInputHasNoVideo(streamID)
+    }
     for (id, track) in videos where streams[id]?.track == nil {
       guard let input = streams[id]?.input ?? (try? session.addInput(id)) else { continue }
       streams[id] = Stream(input: input, track: track)

@@ -59,6 +59,25 @@ import Testing
     await session.stop()
   }
 
+  @Test(.enabled(if: WHEPServer.hasAiortc, "aiortc could not be downloaded"), arguments: ["vp8", "h264"])
+  func aStreamOfAnotherImplementationOfWebRTCIsShownWithItsSound(codec: String) async throws {
+    let server = try await WHEPServer(.aiortc)
+    let receiver = try session.startStream("anna", whep: server.url(codec), configuration: configuration)
+    try #require(await isRed("anna"), "\(receiver.state) \(server.log)")
+    #expect(await eventually { receiver.sounds.values.map(\.streamID) == ["anna"] })
+    await receiver.stop()
+    #expect(server.log == ["OPTIONS /\(codec) 405", "POST /\(codec) 201", "DELETE /session/1 200"])
+  }
+
+  @Test func aStreamWithSoundAloneSaysSo() async throws {
+    let receiver = try session.startStream("anna", whep: server.url("sound"), configuration: configuration)
+    try #require(
+      await eventually(within: 30) { session.info(of: "anna")?.hasNoVideo == true }, "\(receiver.state) \(server.log)")
+    #expect(session.info(of: "anna")?.state == .playing && session.placeholder(of: "anna") == .audioOnly)
+    #expect(await eventually { receiver.sounds.values.map(\.streamID) == ["anna"] })
+    await receiver.stop()
+  }
+
   @Test func theTokenGoesToTheServerAndNotToAnotherOne() async throws {
     let receiver = try session.startStream(
       "anna", whep: server.url("token/away/red"), token: "secret", configuration: configuration)

@@ -162,6 +162,14 @@ import Testing
       #expect(await call.push("a"))
       #expect(call.display.placeholders.isEmpty)
     }
+    for _ in 1...2 {
+      call.session.noteInputHasNoVideo("a")
+      #expect(call.session.playStates["a"] == .playing && call.session.known["a"]?.flow == nil)
+      #expect(call.display.placeholders == ["a": .audioOnly])
+      #expect(await call.push("a"))
+      #expect(await eventually { call.session.info(of: "a")?.hasNoVideo == false })
+      #expect(call.display.placeholders.isEmpty)
+    }
     for attempt in 1...3 {
       call.session.reconnectInput("a")
       guard case .reconnecting(attempt, _, _) = call.session.playStates["a"] else {

@@ -27,6 +27,13 @@ extension VideoEngine {
     if inputIDs.contains(id) { status.setStream(id, to: state) }
   }
 
+  /// Notes whether a stream that ``addInput(_:)`` added has sound alone.
+  func noteInput(_ id: StreamID, hasNoVideo: Bool) {
+    guard inputIDs.contains(id) else { return }
+    status.update(id) { $0.hasNoVideo = hasNoVideo }
+    if hasNoVideo { status.broadcast.send(.streamHasNoVideo(id)) }
+  }
+
   func removeInput(_ id: StreamID) {
     guard status.state.withLock({ $0.inputIDs.remove(id) }) != nil else { return }
     status.retire(id)

@@ -104,6 +104,15 @@ extension PictureInPictureSession {
       streamID, to: .reconnecting(attempt: attempt + 1, pause: .zero, after: .stream(.endedUnexpectedly(streamID))))
   }
 
+  /// Says that a pushed stream has sound alone for now. The next frame resumes it.
+  package func noteInputHasNoVideo(_ id: StreamID) {
+    guard engine.info(of: id)?.hasNoVideo == false else { return }
+    awaitFrame(of: id)
+    engine.noteInput(id, hasNoVideo: true)
+    setInput(id, to: .playing)
+    show(id)
+  }
+
   /// Says that a pushed stream that had ended goes on.
   package func resumeInput(_ streamID: StreamID) { setInput(streamID, to: .playing) }
 
@@ -125,6 +134,10 @@ extension PictureInPictureSession {
   /// Notes that the frame has come that a stream waits for, unless the stream has begun to wait for another one since.
   func noteAwaitedFrame(of id: StreamID) {
     guard engine.inputIDs.contains(id), !router.awaitsFrame(of: id) else { return }
+    if engine.info(of: id)?.hasNoVideo == true {
+      engine.noteInput(id, hasNoVideo: false)
+      show(id)
+    }
     setInput(id, to: .playing)
     known[id]?.upstream?.repeatDemand()
     beginFlow(of: id)

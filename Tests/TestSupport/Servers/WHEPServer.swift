@@ -1,18 +1,29 @@
+import Foundation
 import Testing
 
 /// A server of WHEP, which says what it is asked for.
 final class WHEPServer {
+  /// What makes the connections.
+  enum Kind: String {
+    case gstreamer = "whep-server.py"
+    case aiortc = "whep-aiortc.py"
+  }
+
   private let program: RunningProgram
   private let port: Int
+  private static let packages = Demo.root.appendingPathComponent(".build/aiortc").path
 
-  init() async throws {
-    let script = Demo.root.appendingPathComponent("Tests/TestSupport/Servers/whep-server.py").path
-    program = try RunningProgram("/usr/bin/python3", [script])
+  static var hasAiortc: Bool { FileManager.default.fileExists(atPath: packages) }
+
+  init(_ kind: Kind = .gstreamer) async throws {
+    let script = Demo.root.appendingPathComponent("Tests/TestSupport/Servers/\(kind.rawValue)").path
+    program = try RunningProgram(
+      "/usr/bin/python3", [script], environment: kind == .aiortc ? ["PYTHONPATH": Self.packages] : [:])
     let line = try #require(await program.firstLine(), "\(program.errors)")
     port = try #require(Int(line))
   }
 
-  /// An address of the server. The server's program says which paths there are.
+  /// An address of the server. The program says which paths there are.
   func url(_ path: String, scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)/\(path)" }
 
   /// The requests so far, such as "POST /red 201".

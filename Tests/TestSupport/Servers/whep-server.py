@@ -2,7 +2,7 @@
 
 It prints its port, and then a line for each request: method, path, status, and "token" where the right one was given.
 The path says what it does: /red sends a red picture of 320x240 and a tone. The words before the colour have it do
-something else: /h264/red, /token/red (asks for the token "secret"), /moved/red (redirects to /red), /ice/red (names
+something else: /sound (no picture), /h264/red, /token/red (asks for the token "secret"), /moved/red (redirects to /red), /ice/red (names
 servers for STUN and TURN), /ending/red (ends after a second, without a word to the peer), /away/red (names a session on
 another host name). /status/N answers N; /loop, /silent, /huge and /text answer as they are called.
 """
@@ -47,10 +47,10 @@ def answer(words, offer):
     else:
         video = "vp8enc deadline=1 keyframe-max-dist=3000 ! rtpvp8pay pt=96 "
         video += "! application/x-rtp,media=video,encoding-name=VP8,payload=96"
+    picture = f"videotestsrc is-live=true pattern={colour} ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 "
     pipeline = Gst.parse_launch(
         "webrtcbin name=w bundle-policy=max-bundle "
-        f"videotestsrc is-live=true pattern={colour} ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 "
-        f"! {video} ! w. "
+        + ("" if colour == "sound" else f"{picture} ! {video} ! w. ") +
         "audiotestsrc is-live=true volume=0.5 ! opusenc ! rtpopuspay pt=111 "
         "! application/x-rtp,media=audio,encoding-name=OPUS,payload=111 ! w.")
     webrtc = pipeline.get_by_name("w")

@@ -1,0 +1,89 @@
+"""A server of WHEP with aiortc, an implementation of WebRTC that shares nothing with GStreamer's.
+
+It prints its port, and then a line for each request: method, path and status. /vp8 and /h264 send a red picture of
+320x240, encoded so, and silence.
+"""
+
+import asyncio
+import http.server
+import threading
+
+import av
+from aiortc import AudioStreamTrack, RTCPeerConnection, RTCRtpSender, RTCSessionDescription, VideoStreamTrack
+from aiortc import rtcdtlstransport
+
+# aiortc offers suites with ECDSA alone, and webrtcbin may have a certificate with RSA.
+suites = b"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256"
+make_context = rtcdtlstransport.RTCCertificate._create_ssl_context
+
+
+def make_context_with_rsa(self, *arguments, **options):
+    context = make_context(self, *arguments, **options)
+    context.set_cipher_list(suites)
+    return context
+
+
+rtcdtlstransport.RTCCertificate._create_ssl_context = make_context_with_rsa
+loop = asyncio.new_event_loop()
+threading.Thread(target=loop.run_forever, daemon=True).start()
+connections = {}
+
+
+class Red(VideoStreamTrack):
+    async def recv(self):
+        frame = av.VideoFrame(320, 240, "yuv420p")
+        for plane, value in zip(frame.planes, (81, 90, 240)):
+            plane.update(bytes([value]) * plane.buffer_size)
+        frame.pts, frame.time_base = await self.next_timestamp()
+        return frame
+
+
+async def answer(codec, offer):
+    connection = RTCPeerConnection()
+    connection.addTrack(Red())
+    connection.addTrack(AudioStreamTrack())
+    await connection.setRemoteDescription(RTCSessionDescription(offer, "offer"))
+    known = RTCRtpSender.getCapabilities("video").codecs
+    for transceiver in connection.getTransceivers():
+        if transceiver.kind == "video":
+            transceiver.setCodecPreferences([c for c in known if c.mimeType.lower() == f"video/{codec}"])
+    await connection.setLocalDescription(await connection.createAnswer())
+    name = str(len(connections) + 1)
+    connections[name] = connection
+    return name, connection.localDescription.sdp
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, body="", **headers):
+        print(self.command, self.path, status, flush=True)
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body.encode()))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def wait(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(20)
+
+    def do_OPTIONS(self):
+        self.reply(405)
+
+    def do_POST(self):
+        offer = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        name, text = self.wait(answer(self.path[1:], offer))
+        self.reply(201, text, Location=f"/session/{name}", **{"Content-Type": "application/sdp"})
+
+    def do_DELETE(self):
+        self.wait(connections[self.path.split("/")[-1]].close())
+        self.reply(200)
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.daemon_threads = True
+print(server.server_port, flush=True)
+server.serve_forever()
