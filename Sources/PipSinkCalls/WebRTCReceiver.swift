@@ -139,9 +139,15 @@ import PipSink
     streamID = input?.streamID
     guard let input else { return }
     streams[input.streamID] = Stream(input: input)
-    session.observeEvents { [weak self] event in
-      guard case .streamRemoved(input.streamID, _) = event else { return }
-      self?.removed(input.streamID)
+    endWithStream(input.streamID)
+  }
+
+  /// Has the connection end when the app removes the only stream.
+  private func endWithStream(_ id: StreamID) {
+    session.setRemovalHandler(of: id) { [weak self] in
+      guard let self, let stream = streams.removeValue(forKey: id) else { return }
+      stream.track?.deliver(to: nil)
+      _ = disconnect()
     }
   }
 
@@ -154,6 +160,7 @@ import PipSink
   /// Begins to connect, and returns at once. It does nothing while the receiver runs.
   public func start() {
     guard runTask == nil else { return }
+    if let streamID, streams[streamID] != nil { session.setInput(streamID, to: .requesting) }
     state = .connecting
     runTask = Task { await run() }
   }
@@ -327,6 +334,7 @@ import PipSink
     }
     for (id, track) in videos where streams[id]?.track == nil {
       guard let input = streams[id]?.input ?? (try? session.addInput(id)) else { continue }
+      if id == streamID { endWithStream(id) }
       streams[id] = Stream(input: input, track: track)
       let upstream = track.withFramePad { session.makeUpstream(before: $0, of: id) }
       session.setUpstream(upstream, of: id)
@@ -346,13 +354,6 @@ import PipSink
     streams[id]?.track?.deliver(to: nil)
     streams[id]?.track = nil
     session.setUpstream(nil, of: id)
-  }
-
-  /// Ends the connection after the app has removed the only stream.
-  private func removed(_ id: StreamID) {
-    guard let stream = streams.removeValue(forKey: id) else { return }
-    stream.track?.deliver(to: nil)
-    _ = disconnect()
   }
 
   private func remove(_ id: StreamID) {

@@ -88,6 +88,12 @@ import Testing
       server.log == [
         "OPTIONS /token/away/red 405 token", "POST /token/away/red 201 token", "DELETE /session/1 200",
       ])
+    // It may begin again, and ends with its stream then, too.
+    receiver.start()
+    try #require(await isRed("anna"), "\(receiver.state) \(server.log)")
+    try session.removeStream("anna")
+    #expect(receiver.state == .stopped && session.streams.isEmpty)
+    #expect(await eventually(within: 20) { server.log.last == "DELETE /session/2 200" }, "\(server.log)")
   }
 
   /// The server says nothing at its end, so that the stream comes back after a while, by a new session.
@@ -139,7 +145,7 @@ import Testing
     #expect(server.log.filter { $0.hasPrefix("POST") }.count == (isPermanent ? 1 : 2), "\(server.log)")
     // It can be started again, and removed.
     receiver.start()
-    #expect(receiver.state == .connecting)
+    #expect(receiver.state == .connecting && session.info(of: "anna")?.state == .requesting)
     try session.removeStream("anna")
     #expect(receiver.state == .stopped && session.streams.isEmpty)
   }

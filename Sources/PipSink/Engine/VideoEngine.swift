@@ -162,9 +162,10 @@ public final class VideoEngine: Sendable {
     return try run?.withUnsafeElement(named: name, body) ?? nil
   }
 
-  /// The names of elements `webrtcbin` in the pipeline of a stream that nobody has given the peer's description.
-  package func peersWithoutDescription(of streamID: StreamID) -> [String] {
-    player(of: streamID)?.run?.pipeline.peersWithoutDescription ?? []
+  /// The names of elements `webrtcbin` in the pipeline of a stream that nobody has given the peer's description; none
+  /// where the pipeline does not answer before the deadline.
+  package func peersWithoutDescription(of streamID: StreamID, by deadline: MonotonicTime) async -> [String] {
+    await player(of: streamID)?.run?.perform(by: deadline) { $0.pipeline.peersWithoutDescription } ?? []
   }
 
   /// Calls `body` with the current run of the engine's own pipeline.

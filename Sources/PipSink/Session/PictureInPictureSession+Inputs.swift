@@ -113,6 +113,11 @@ extension PictureInPictureSession {
     show(id)
   }
 
+  /// Has a closure called when a stream has been removed.
+  package func setRemovalHandler(of streamID: StreamID, _ handler: @escaping @MainActor () -> Void) {
+    known[streamID]?.removalHandler = handler
+  }
+
   /// Says that a pushed stream that had ended goes on.
   package func resumeInput(_ streamID: StreamID) { setInput(streamID, to: .playing) }
 

@@ -98,6 +98,7 @@ extension PictureInPictureSession {
     display.removeStream(streamID)
     updatePlaces()
     emit(.streamRemoved(streamID, summary))
+    stream?.removalHandler?()
   }
 
   /// What is known of a stream at this moment; nil for an unknown stream.

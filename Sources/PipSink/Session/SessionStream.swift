@@ -32,6 +32,8 @@ struct SessionStream {
   var demandDelay = DemandDelay()
   /// Tells the app's elements before the stream's frames of the demand; nil for other streams.
   var upstream: UpstreamDemand?
+  /// Called when it has been removed.
+  var removalHandler: (@MainActor () -> Void)?
   /// The controller of its own picture-in-picture window.
   var controller: PictureInPictureController?
 

@@ -8,6 +8,7 @@ extension PlaySession {
   /// - Parameter time: the time that pipelines have to stop.
   func finish(within time: Duration) async {
     let (duration, infos) = beginEnd()
+    await findSilences()
     await stopAll(within: time)
     conclude(duration, infos)
     // The window is closed, so that its place is remembered as it is now.
@@ -20,13 +21,18 @@ extension PlaySession {
     let duration = seconds
     let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
     reportFailures(infos)
-    for id in infos.keys {
-      guard let peer = engine.peersWithoutDescription(of: id).first else { continue }
+    return (duration, infos)
+  }
+
+  /// Finds out why streams have delivered nothing, while their pipelines still run.
+  private func findSilences() async {
+    let deadline = MonotonicTime.now.advanced(by: .milliseconds(200))
+    for id in engine.streamIDs + engine.playingStreamIDs where router.statistics(of: id)?.received ?? 0 == 0 {
+      guard let peer = await engine.peersWithoutDescription(of: id, by: deadline).first else { continue }
       silences[id] =
         "the element \"\(peer)\" waits for the description of its peer, which a program has to give it; "
         + "what a server sends by WHEP is played with --stream \(id)=whep://HOST/PATH"
     }
-    return (duration, infos)
   }
 
   private static let eventLimit = 10_000
