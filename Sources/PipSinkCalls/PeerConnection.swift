@@ -14,6 +14,8 @@ final class PeerConnection: @unchecked Sendable {
   let webrtc: Element
   let signals: PeerSignals
   private let isClosed = Locked(false)
+  /// Held while the state changes.
+  private let changing = Locked(())
 
   /// Makes the pipeline, and plays it.
   ///
@@ -62,9 +64,13 @@ final class PeerConnection: @unchecked Sendable {
 
   private func change(to state: GstState, _ done: @escaping @Sendable (Bool) -> Void) {
     let address = UInt(bitPattern: gst_object_ref(pipeline))
-    let body: @Sendable () -> Void = {
+    let body: @Sendable () -> Void = { [isClosed, changing] in
       guard let pipeline = Element(bitPattern: address) else { return }
-      let result = gst_element_set_state(pipeline, state)
+      let result = changing.withLock { _ in
+        // The thread that stops the pipeline may have been faster than the one that starts it.
+        state != GST_STATE_NULL && isClosed.withLock { $0 }
+          ? GST_STATE_CHANGE_FAILURE : gst_element_set_state(pipeline, state)
+      }
       gst_object_unref(pipeline)
       done(result != GST_STATE_CHANGE_FAILURE)
     }

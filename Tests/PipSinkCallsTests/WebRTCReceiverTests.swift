@@ -277,6 +277,22 @@ import Testing
     }
   }
 
+  /// Two threads start and stop the pipeline.
+  @Test func aConnectionThatIsClosedAtOnceEndsStopped() async throws {
+    var pipelines: [UnsafeMutablePointer<GstElement>] = []
+    defer { for pipeline in pipelines { gst_object_unref(pipeline) } }
+    for _ in 0..<100 {
+      let connection = try PeerConnection(configuration)
+      gst_object_ref(connection.pipeline)
+      pipelines.append(connection.pipeline)
+      #expect(await connection.close().value(by: .now.advanced(by: .seconds(20))) != nil)
+    }
+    let last = try PeerConnection(configuration)
+    #expect(await last.signals.started.value(by: .now.advanced(by: .seconds(20))) != nil)
+    await last.close().value(by: .now.advanced(by: .seconds(20)))
+    #expect(pipelines.allSatisfy { $0.pointee.current_state == GST_STATE_NULL })
+  }
+
   // MARK: - Errors
 
   private struct Refusal: Error, CustomStringConvertible {
