@@ -3,7 +3,7 @@ import PipSink
 extension PictureInPictureSession {
   /// Shows a stream that a server sends by WHEP (WebRTC-HTTP Egress Protocol), with its sound. The call returns at once;
   /// the stream plays from its first picture on, is reconnected when the connection is lost, and fails when the server
-  /// refuses it. Removing the stream from the session ends the connection.
+  /// refuses it. The connection ends when the stream is removed from the session, and when the session stops.
   ///
   /// - Parameters:
   ///   - streamID: the stream's ID.

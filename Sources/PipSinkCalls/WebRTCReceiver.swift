@@ -142,12 +142,13 @@ import PipSink
     endWithStream(input.streamID)
   }
 
-  /// Has the connection end when the app removes the only stream.
+  /// Has the connection end with the only stream.
   private func endWithStream(_ id: StreamID) {
-    session.setRemovalHandler(of: id) { [weak self] in
-      guard let self, let stream = streams.removeValue(forKey: id) else { return }
-      stream.track?.deliver(to: nil)
-      _ = disconnect()
+    session.setEndHandler(of: id) { [weak self] in
+      guard let self, streams[id] != nil else { return [] }
+      let ends = disconnect()
+      if session.info(of: id) == nil { streams[id] = nil }
+      return ends
     }
   }
 
@@ -176,10 +177,11 @@ import PipSink
   /// Ends the connection, and leaves the streams as they are.
   ///
   /// - Returns: what completes when it has ended here, and when the server knows.
-  package func disconnect() -> [Completion<Void>] {
+  private func disconnect() -> [Completion<Void>] {
     runTask?.cancel()
     runTask = nil
     state = .stopped
+    for id in streams.keys { detach(id) }
     return close()
   }
 

@@ -54,9 +54,16 @@ import Testing
     #expect(receiver.state == .stopped && receiver.streamIDs.isEmpty)
     // The server is told, and the ID is free.
     #expect(await eventually(within: 20) { server.log.last == "DELETE /session/1 200" }, "\(server.log)")
-    try session.startStream("anna", whep: server.url(path), configuration: configuration)
+    let again = try session.startStream("anna", whep: server.url(path), configuration: configuration)
     #expect(try await isRed("anna"))
-    await session.stop()
+    #expect(await session.stop())
+    #expect(again.state == .stopped && session.info(of: "anna")?.state == .stopped)
+    #expect(server.log.last == "DELETE /session/2 200", "the session has waited for the server")
+    let count = try #require(session.router.statistics(of: "anna")).received
+    again.start()
+    #expect(await eventually(within: 20) { session.router.statistics(of: "anna")?.received ?? 0 > count + 10 })
+    await again.stop()
+    #expect(session.streams.isEmpty)
   }
 
   @Test(.enabled(if: WHEPServer.hasAiortc, "aiortc could not be downloaded"), arguments: ["vp8", "h264"])

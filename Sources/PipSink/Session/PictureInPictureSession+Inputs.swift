@@ -113,9 +113,20 @@ extension PictureInPictureSession {
     show(id)
   }
 
-  /// Has a closure called when a stream has been removed.
-  package func setRemovalHandler(of streamID: StreamID, _ handler: @escaping @MainActor () -> Void) {
-    known[streamID]?.removalHandler = handler
+  /// Has a closure called when the session stops, and when a stream has been removed. It ends what pushes the stream's
+  /// frames, and returns what completes when that is done.
+  package func setEndHandler(of streamID: StreamID, _ handler: @escaping @MainActor () -> [Completion<Void>]) {
+    known[streamID]?.endHandler = handler
+  }
+
+  /// Ends what pushes frames of streams, where that was started with the stream.
+  ///
+  /// - Returns: what completes when that is done.
+  func endInputs() -> [Completion<Void>] {
+    known.filter { $1.endHandler != nil }.flatMap { id, stream in
+      setInput(id, to: .stopped)
+      return stream.endHandler?() ?? []
+    }
   }
 
   /// Says that a pushed stream that had ended goes on.

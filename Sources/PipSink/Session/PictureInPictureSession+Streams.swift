@@ -98,7 +98,7 @@ extension PictureInPictureSession {
     display.removeStream(streamID)
     updatePlaces()
     emit(.streamRemoved(streamID, summary))
-    stream?.removalHandler?()
+    _ = stream?.endHandler?()
   }
 
   /// What is known of a stream at this moment; nil for an unknown stream.

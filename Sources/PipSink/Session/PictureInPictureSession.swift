@@ -244,7 +244,11 @@ public final class PictureInPictureSession {
   /// - Returns: whether everything has stopped. What had not stopped was abandoned.
   @discardableResult
   public func stop(within time: Duration? = nil) async -> Bool {
-    await engine.stop(within: time)
+    let deadline = MonotonicTime.now.advanced(by: time ?? configuration.pipeline.stateChangeTimeout)
+    let ends = endInputs()
+    let hasStopped = await engine.stop(within: time)
+    for end in ends { await end.value(by: deadline) }
+    return hasStopped
   }
 
   /// Ends everything: streams, picture-in-picture, windows for single streams, and the app's window where the display

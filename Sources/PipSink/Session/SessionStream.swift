@@ -32,8 +32,9 @@ struct SessionStream {
   var demandDelay = DemandDelay()
   /// Tells the app's elements before the stream's frames of the demand; nil for other streams.
   var upstream: UpstreamDemand?
-  /// Called when it has been removed.
-  var removalHandler: (@MainActor () -> Void)?
+  /// Ends what pushes its frames, when the session stops or the stream has been removed. It returns what completes when
+  /// that is done.
+  var endHandler: (@MainActor () -> [Completion<Void>])?
   /// The controller of its own picture-in-picture window.
   var controller: PictureInPictureController?
 

@@ -76,7 +76,7 @@ extension PlaySession {
     case .whep(let url):
       var configuration = WebRTCReceiver.Configuration()
       if let retries = command.retries { configuration.retryPolicy.limit = retries }
-      receivers[id] = try session.startStream(id, whep: url, configuration: configuration)
+      try session.startStream(id, whep: url, configuration: configuration)
     }
   }
 

@@ -1,6 +1,5 @@
 import Glibc
 import PipSink
-import PipSinkCalls
 import PipSinkCommandLine
 
 /// The reports of a run: the metrics while it runs, and the report at its end.
@@ -76,16 +75,7 @@ extension PlaySession {
     dbus = nil
     idleInhibitor?.stop()
     loginMonitor?.stop()
-    // The servers are told, and have no more time for their answers than the pipelines.
-    async let disconnected: Void = disconnect(within: time)
     await session.stop(within: time)
-    await disconnected
-  }
-
-  private func disconnect(within time: Duration) async {
-    let deadline = MonotonicTime.now.advanced(by: time)
-    let closed = receivers.values.flatMap { $0.disconnect() }
-    for completion in closed { await completion.value(by: deadline) }
   }
 
   /// Reports streams that are failing at the end: those that are being restarted, and those whose failure has not been

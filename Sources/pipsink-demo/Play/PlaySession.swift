@@ -1,6 +1,5 @@
 import ArgumentParser
 import PipSink
-import PipSinkCalls
 import PipSinkCommandLine
 import PipSinkDBus
 import PipSinkWindows
@@ -28,8 +27,6 @@ final class PlaySession {
   var idleInhibitor: IdleInhibitor?
   /// Hides picture-in-picture while the user's session is locked; nil without windows.
   var loginMonitor: LoginMonitor?
-  /// The receivers of streams that servers send by WHEP.
-  var receivers: [StreamID: WebRTCReceiver] = [:]
   var start = MonotonicTime.now
   var outcome: Report.Outcome?
   private var isInterrupted = false
