@@ -48,6 +48,12 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
   exit 69
 fi
 
+# The headers of libcurl with another TLS library will do as well, and two such packages cannot be installed together.
+for other in libcurl4-gnutls-dev libcurl4-nss-dev; do
+  [ "$(dpkg-query -W -f '${db:Status-Status}' $other 2>/dev/null || true)" != installed ] ||
+    packages=$(echo "$packages" | sed 's/libcurl4-openssl-dev//')
+done
+
 missing=""
 for package in $packages; do
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
