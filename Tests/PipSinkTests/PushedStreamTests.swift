@@ -170,6 +170,13 @@ import Testing
       #expect(await eventually { call.session.info(of: "a")?.hasNoVideo == false })
       #expect(call.display.placeholders.isEmpty)
     }
+    // A frame that comes after the session has ended what pushes the stream does not resume it.
+    call.session.setEndHandler(of: "a") { [] }
+    await call.session.stop()
+    call.inputs["a"]?.push(try PlainFrame.make([0, 0, 0]).pixelBuffer)
+    #expect(await eventually { !call.session.router.awaitsFrame(of: "a") })
+    call.session.noteAwaitedFrame(of: "a")
+    #expect(call.session.playStates["a"] == .stopped)
     for attempt in 1...3 {
       call.session.reconnectInput("a")
       guard case .reconnecting(attempt, _, _) = call.session.playStates["a"] else {

@@ -124,8 +124,9 @@ extension PictureInPictureSession {
   /// - Returns: what completes when that is done.
   func endInputs() -> [Completion<Void>] {
     known.filter { $1.endHandler != nil }.flatMap { id, stream in
+      let ends = stream.endHandler?() ?? []
       setInput(id, to: .stopped)
-      return stream.endHandler?() ?? []
+      return ends
     }
   }
 
@@ -148,8 +149,10 @@ extension PictureInPictureSession {
   }
 
   /// Notes that the frame has come that a stream waits for, unless the stream has begun to wait for another one since.
+  /// A frame that was on its way when its source was ended does not resume the stream.
   func noteAwaitedFrame(of id: StreamID) {
     guard engine.inputIDs.contains(id), !router.awaitsFrame(of: id) else { return }
+    if let stream = known[id], stream.endHandler != nil, stream.state == .stopped { return }
     if engine.info(of: id)?.hasNoVideo == true {
       engine.noteInput(id, hasNoVideo: false)
       show(id)
