@@ -9,7 +9,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ElementDemandTests {
   @Test func theElementSaysHowLargeItsPicturesHaveToBe() async throws {
     let harness = try ElementHarness("surface=offscreen sync=false session=\(#function)")
-    #expect(harness.value("wanted-width") == "0")
     harness.setCaps()
     harness.push()
     #expect(harness.elementMessages(until: "demand-changed").last == "demand-changed")
