@@ -1,7 +1,7 @@
 // The functions of libcurl that are variadic, so that Swift cannot call them.
 //
 // Nothing is linked with libcurl: it is opened when the first request is made, so that programs that make none do not
-// load it and the thirty libraries that it needs. Each function here gets the address of one of libcurl's.
+// load it and the thirty libraries that it needs in Debian 12. Each function here gets the address of one of libcurl's.
 #ifndef PIPSINK_CCURL_SHIM_H
 #define PIPSINK_CCURL_SHIM_H
 

@@ -3,6 +3,8 @@ import Glibc
 import PipSink
 
 /// The functions of libcurl 7.85 or later.
+///
+/// `@unchecked Sendable`: the addresses are constant, and libcurl's functions may be called on every thread.
 struct CurlLibrary: @unchecked Sendable {
   typealias Handle = UnsafeMutableRawPointer
 
@@ -30,18 +32,14 @@ struct CurlLibrary: @unchecked Sendable {
   static func open() throws(PipSinkError) -> CurlLibrary { try result.get() }
 
   private static func load() throws(PipSinkError) -> CurlLibrary {
-    // The handle is never closed: other libraries in the process may have begun to use it.
-    guard let library = files.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
+    guard let library = files.lazy.compactMap({ LoadedLibrary($0, loads: true) }).first else {
       throw .call(.httpUnavailable(reason: dlerror().map { String(cString: $0) } ?? "it cannot be opened"))
     }
-    func find(_ name: String) throws(PipSinkError) -> UnsafeMutableRawPointer {
-      guard let function = dlsym(library, name) else {
+    func require<Function>(_ name: String) throws(PipSinkError) -> Function {
+      guard let function: Function = library.find(name) else {
         throw .call(.httpUnavailable(reason: "it has no function \(name)"))
       }
       return function
-    }
-    func require<Function>(_ name: String, as type: Function.Type = Function.self) throws(PipSinkError) -> Function {
-      unsafeBitCast(try find(name), to: type)
     }
     let start: @convention(c) (Int) -> CURLcode = try require("curl_global_init")
     // CURL_GLOBAL_DEFAULT
@@ -49,7 +47,7 @@ struct CurlLibrary: @unchecked Sendable {
     return try CurlLibrary(
       make: require("curl_easy_init"), reset: require("curl_easy_reset"), cleanUp: require("curl_easy_cleanup"),
       perform: require("curl_easy_perform"), text: require("curl_easy_strerror"),
-      append: require("curl_slist_append"), freeList: require("curl_slist_free_all"), set: find("curl_easy_setopt"),
-      get: find("curl_easy_getinfo"))
+      append: require("curl_slist_append"), freeList: require("curl_slist_free_all"), set: require("curl_easy_setopt"),
+      get: require("curl_easy_getinfo"))
   }
 }

@@ -4,9 +4,7 @@ import PipSink
 
 /// Makes requests by HTTP with libcurl, which is opened when the first one is made. Requests that follow each other share
 /// a connection.
-///
-/// `@unchecked Sendable`: a lock guards the handle, and one request uses it at a time.
-final class HTTPClient: @unchecked Sendable {
+final class HTTPClient: Sendable {
   struct Request: Sendable {
     var method = "GET"
     let url: HTTPAddress
@@ -36,10 +34,10 @@ final class HTTPClient: @unchecked Sendable {
   private static let redirectLimit = 5
 
   /// The handle of a request that is over, with its connections.
-  private let idle = Locked<UInt?>(nil)
+  private let idle = Locked<CurlLibrary.Handle?>(nil)
 
   deinit {
-    if let handle = idle.exchange(nil) { CurlLibrary.opened?.cleanUp(UnsafeMutableRawPointer(bitPattern: handle)) }
+    if let handle = idle.exchange(nil) { CurlLibrary.opened?.cleanUp(handle) }
   }
 
   /// Makes a request on a thread of its own. A task that is cancelled returns at once.
@@ -93,12 +91,12 @@ final class HTTPClient: @unchecked Sendable {
 
   private func perform(_ request: Request, _ transfer: Transfer) throws(PipSinkError) -> Response {
     let library = try CurlLibrary.open()
-    let pointer = idle.exchange(nil).flatMap { UnsafeMutableRawPointer(bitPattern: $0) } ?? library.make()
-    guard let handle = pointer else { throw Self.error(request, "libcurl cannot be started") }
+    guard let handle = idle.exchange(nil) ?? library.make() else {
+      throw Self.error(request, "libcurl cannot be started")
+    }
     defer {
       library.reset(handle)
-      let other = idle.exchange(UInt(bitPattern: handle))
-      if let other { library.cleanUp(UnsafeMutableRawPointer(bitPattern: other)) }
+      if let other = idle.exchange(handle) { library.cleanUp(other) }
     }
     var lines: UnsafeMutablePointer<curl_slist>?
     defer { library.freeList(lines) }

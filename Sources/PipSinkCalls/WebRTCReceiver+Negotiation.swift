@@ -55,21 +55,21 @@ extension WebRTCReceiver {
   /// webrtcbin is told that the peer sends all tracks. It would end a track that the peer no longer sends, whose last
   /// packets would then end the whole connection, and it cannot receive such a track again.
   private func take(_ kind: String, _ text: String, on connection: PeerConnection) async throws(PipSinkError) {
-    let description = try SessionDescription(text, named: streamID)
+    let description = try SessionDescription(text, named: received.onlyID)
     guard !description.fingerprints.isEmpty else {
       throw .call(.invalidDescription(reason: "it has no fingerprint of the peer's certificate"))
     }
     let sent = SessionDescription.text(text, with: "sendonly", for: description.tracks)
     try await wait(for: connection.set("remote", kind, sent), connection)
-    (expected, fingerprints) = (description.tracks, description.fingerprints)
-    update()
+    fingerprints = description.fingerprints
+    received.described = description.tracks
   }
 
   /// Takes an offer of the peer and makes the answer.
   func makeAnswer(to offer: String, on connection: PeerConnection) async throws(PipSinkError) -> String {
     try await take("offer", offer, on: connection)
     let answer = try await describe("answer", on: connection)
-    return SessionDescription.text(answer, with: "inactive", for: expected.filter { !$0.isSent })
+    return SessionDescription.text(answer, with: "inactive", for: received.described.filter { !$0.isSent })
   }
 
   /// Asks the app's signalling.

@@ -88,28 +88,14 @@ import PipSink
     public var bitRate: Double?
   }
 
-  /// A stream that the receiver has added to the session.
-  struct Stream {
-    let input: StreamInput
-    var track: IncomingTrack?
-    var measured: (bytes: UInt64, at: MonotonicTime)?
-  }
-
-  private let session: PictureInPictureSession
+  /// What the peer sends, as the session has it.
+  let received: ReceivedStreams
   let configuration: Configuration
   let signalling: Signalling
-  /// The ID of the only stream, which is in the session already; nil where the peer names the streams.
-  let streamID: StreamID?
   /// The signalling by WHEP, where that is used.
   private(set) var whep: WHEPClient?
   private let broadcast = Broadcast<State>()
   private(set) var connection: PeerConnection?
-  /// The tracks of the connection, in the order in which they came.
-  private var tracks: [IncomingTrack] = []
-  private(set) var streams: [StreamID: Stream] = [:]
-  private(set) var sounds: [String: (streamID: StreamID, sound: StreamSound)] = [:]
-  /// The tracks that the peer says it sends.
-  var expected: [SessionDescription.Track] = []
   /// The fingerprints of the certificate that the peer says it has.
   var fingerprints: [String] = []
   private var runTask: Task<Void, Never>?
@@ -135,33 +121,21 @@ import PipSink
   init(
     _ session: PictureInPictureSession, _ configuration: Configuration, _ signalling: Signalling, input: StreamInput?
   ) {
-    (self.session, self.configuration, self.signalling) = (session, configuration, signalling)
-    streamID = input?.streamID
-    guard let input else { return }
-    streams[input.streamID] = Stream(input: input)
-    endWithStream(input.streamID)
-  }
-
-  /// Has the connection end with the only stream.
-  private func endWithStream(_ id: StreamID) {
-    session.setEndHandler(of: id) { [weak self] in
-      guard let self, streams[id] != nil else { return [] }
-      let ends = disconnect()
-      if session.info(of: id) == nil { streams[id] = nil }
-      return ends
-    }
+    (self.configuration, self.signalling) = (configuration, signalling)
+    received = ReceivedStreams(in: session, only: input)
+    received.disconnect = { [weak self] in self?.disconnect() ?? [] }
   }
 
   /// Every state from now on. A reader that falls behind by 1024 states loses the oldest ones.
   public func states() -> AsyncStream<State> { broadcast.stream() }
 
   /// The streams that the receiver has added to the session, sorted.
-  public var streamIDs: [StreamID] { streams.keys.sorted() }
+  public var streamIDs: [StreamID] { received.streams.keys.sorted() }
 
   /// Begins to connect, and returns at once. It does nothing while the receiver runs.
   public func start() {
     guard runTask == nil else { return }
-    if let streamID, streams[streamID] != nil { session.setInput(streamID, to: .requesting) }
+    received.set(.requesting)
     state = .connecting
     runTask = Task { await run() }
   }
@@ -171,7 +145,7 @@ import PipSink
   public func stop() async {
     let deadline = MonotonicTime.now.advanced(by: .seconds(2))
     for closed in disconnect() { await closed.value(by: deadline) }
-    for id in streams.keys { remove(id) }
+    received.remove()
   }
 
   /// Ends the connection, and leaves the streams as they are.
@@ -181,7 +155,6 @@ import PipSink
     runTask?.cancel()
     runTask = nil
     state = .stopped
-    for id in streams.keys { detach(id) }
     return close()
   }
 
@@ -201,14 +174,10 @@ import PipSink
   /// What is known of a stream's way from the peer; nil where the receiver has no such stream with pictures, or webrtcbin
   /// does not say within two seconds.
   public func statistics(of streamID: StreamID) async -> Statistics? {
-    guard let connection, let track = streams[streamID]?.track else { return nil }
+    guard let connection, let track = received.streams[streamID]?.track else { return nil }
     let deadline = MonotonicTime.now.advanced(by: .seconds(2))
     guard case .success(var known) = await connection.statistics(of: track.pad).value(by: deadline) else { return nil }
-    let now = MonotonicTime.now
-    if let before = streams[streamID]?.measured, before.at < now, known.bytesReceived >= before.bytes {
-      known.bitRate = Double(known.bytesReceived - before.bytes) * 8 / (before.at.duration(to: now) / .seconds(1))
-    }
-    streams[streamID]?.measured = (known.bytesReceived, now)
+    known.bitRate = received.bitRate(of: streamID, bytes: known.bytesReceived, at: .now)
     return known
   }
 
@@ -222,19 +191,13 @@ import PipSink
       attempt = state == .connected ? 1 : attempt + 1
       _ = close()
       guard !error.isPermanent, let pause = configuration.retryPolicy.pause(before: attempt) else {
-        for id in streams.keys where id != streamID { remove(id) }
-        if let streamID, streams[streamID] != nil {
-          detach(streamID)
-          session.setInput(streamID, to: .failed(error))
-        }
+        received.remove(except: received.onlyID)
+        received.set(.failed(error))
         runTask = nil
         state = .failed(error)
         return
       }
-      for id in streams.keys {
-        detach(id)
-        session.setInput(id, to: .reconnecting(attempt: attempt, pause: pause, after: error))
-      }
+      received.set(.reconnecting(attempt: attempt, pause: pause, after: error))
       state = .reconnecting(attempt: attempt, after: error)
       try? await Task.sleep(for: pause)
     }
@@ -264,7 +227,7 @@ import PipSink
         throw .call(.invalidDescription(reason: "its fingerprint is not that of the certificate which the peer has"))
       }
       state = .connected
-      update()
+      received.trust()
       return await whenLost(connection)
     } catch {
       return error
@@ -294,73 +257,16 @@ import PipSink
   private func close() -> [Completion<Void>] {
     let old = connection
     connection = nil
-    tracks = []
-    for (_, sound) in sounds { sound.sound.close() }
-    sounds = [:]
+    received.forgetTracks()
     old?.signals.fail(.call(.connectionLost(reason: "it has been ended here")))
     return [old?.close(), whep?.end()].compactMap(\.self)
   }
 
-  // MARK: - Streams
-
   private func handle(_ event: PeerSignals.Event, _ connection: PeerConnection) {
     guard connection === self.connection else { return }
     switch event {
-    case .added(let track):
-      tracks.append(track)
-      update()
-    case .level(let level, let track):
-      if let id = sounds[track]?.streamID { session.engine.noteLevel(level, of: id) }
+    case .added(let track): received.add(track)
+    case .level(let level, let track): received.note(level, ofTrack: track)
     }
-  }
-
-  /// Makes the streams and sounds those that the peer says it sends, as far as their tracks have come. Before the peer
-  /// has shown its certificate, nothing of it is shown.
-  func update() {
-    guard state == .connected else { return }
-    let sent = expected.filter(\.isSent)
-    let known = tracks.compactMap { track in
-      sent.first { $0.mid == track.mid }.map { (id: $0.streamID, track: track) }
-    }
-    // A track that the peer sends from a new source comes again, so the last one counts.
-    let videos = Dictionary(known.filter(\.track.isVideo).map { ($0.id, $0.track) }) { $1 }
-    for (id, stream) in streams {
-      if id != streamID, !sent.contains(where: { $0.isVideo && $0.streamID == id }) {
-        remove(id)
-      } else if stream.track !== videos[id] {
-        detach(id)
-      }
-    }
-    if let streamID, !sent.contains(where: \.isVideo), sent.contains(where: { $0.streamID == streamID }) {
-      session.noteInputHasNoVideo(streamID)
-    }
-    for (id, track) in videos where streams[id]?.track == nil {
-      guard let input = streams[id]?.input ?? (try? session.addInput(id)) else { continue }
-      if id == streamID { endWithStream(id) }
-      streams[id] = Stream(input: input, track: track)
-      let upstream = track.withFramePad { session.makeUpstream(before: $0, of: id) }
-      session.setUpstream(upstream, of: id)
-      track.deliver(to: input, upstream)
-    }
-    for (name, sound) in sounds where !known.contains(where: { $0.track.name == name && $0.id == sound.streamID }) {
-      sounds.removeValue(forKey: name)?.sound.close()
-    }
-    for (id, track) in known where !track.isVideo && sounds[track.name] == nil {
-      guard let volume = track.takeVolume() else { continue }
-      sounds[track.name] = (id, StreamSound(of: id, owning: volume, in: session.engine.audioSession))
-    }
-  }
-
-  /// Leaves a stream without a track for now.
-  private func detach(_ id: StreamID) {
-    streams[id]?.track?.deliver(to: nil)
-    streams[id]?.track = nil
-    session.setUpstream(nil, of: id)
-  }
-
-  private func remove(_ id: StreamID) {
-    streams.removeValue(forKey: id)?.track?.deliver(to: nil)
-    // The app may have removed it already.
-    try? session.removeStream(id)
   }
 }

@@ -1,5 +1,4 @@
 import CGStreamer
-import Glibc
 import PipSink
 
 /// The functions of GTK 4, looked up in a program that has loaded the library.
@@ -40,28 +39,22 @@ struct GTK4Library: Sendable {
   static func inProcess() throws(PipSinkError) -> GTK4Library {
     try found.withLock { found throws(PipSinkError) in
       if let found { return found }
-      // The handle is never closed: GTK registers types and so cannot be unloaded anyway.
-      guard let handle = dlopen(file, RTLD_NOLOAD | RTLD_LAZY) else {
+      guard let loaded = LoadedLibrary(file, loads: false) else {
         throw .system(.toolkitUnavailable(name, reason: "the program has not loaded \(file)"))
       }
-      let library = try GTK4Library(Symbols(address: UInt(bitPattern: handle)))
+      let library = try GTK4Library(Symbols(library: loaded))
       found = library
       return library
     }
   }
 
-  /// The exported functions of a library and of the libraries that it is linked with.
+  /// The functions of the library that the process has.
   private struct Symbols {
-    let address: UInt
-
-    /// The function with a name; nil where there is none.
-    func find<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
-      dlsym(UnsafeMutableRawPointer(bitPattern: address), name).map { unsafeBitCast($0, to: type) }
-    }
+    let library: LoadedLibrary
 
     /// The function with a name, which has to exist.
     func require<Function>(_ name: String, as type: Function.Type = Function.self) throws(PipSinkError) -> Function {
-      guard let function = find(name, as: type) else {
+      guard let function = library.find(name, as: type) else {
         throw .system(.toolkitUnavailable(GTK4Library.name, reason: "\(GTK4Library.file) has no function \(name)"))
       }
       return function
@@ -83,7 +76,7 @@ struct GTK4Library: Sendable {
     surface = try symbols.require("gtk_native_get_surface")
     isMapped = try symbols.require("gdk_surface_get_mapped")
     scaleFactor = try symbols.require("gdk_surface_get_scale_factor")
-    scale = symbols.find("gdk_surface_get_scale")
+    scale = symbols.library.find("gdk_surface_get_scale")
   }
 
   // MARK: - Textures

@@ -6,24 +6,15 @@ import Testing
 @testable import TestSupport
 
 /// Streams that a server sends by WHEP. The server is a program in Python with GStreamer's own webrtcbin.
-@Suite(
-  .timeLimit(.minutes(2)),
-  .enabled(
-    if: ["webrtcbin", "nicesrc", "dtlssrtpenc", "opusenc"].allSatisfy(ElementInspection.exists),
-    "the elements for WebRTC are not installed"))
+@Suite(.timeLimit(.minutes(2)), .enabled(if: CallFixture.isUsable, "the elements for WebRTC are not installed"))
 @MainActor struct WHEPTests {
   private let server: WHEPServer
   private let session: PictureInPictureSession
-  private var configuration = WebRTCReceiver.Configuration()
+  private let configuration = CallFixture.configuration
 
   init() async throws {
     server = try await WHEPServer()
-    var settings = PictureInPictureSession.Configuration()
-    // Nobody sees the streams of a display that shows none.
-    settings.isBackgroundDecodingEnabled = true
-    session = try PictureInPictureSession(display: NoDisplay(), configuration: settings)
-    configuration.audioSink = "fakesink sync=true"
-    configuration.retryPolicy = RetryPolicy(limit: 0)
+    session = try CallFixture.makeSession()
   }
 
   private func isRed(_ id: StreamID) async throws -> Bool {
@@ -49,7 +40,7 @@ import Testing
     try #require(await isRed("anna"), "\(receiver.state) \(server.log)")
     #expect(session.info(of: "anna")?.state == .playing)
     #expect(receiver.streamIDs == ["anna"] && session.streams.count == 1)
-    #expect(await eventually { receiver.sounds.values.map(\.streamID) == ["anna"] })
+    #expect(await eventually { receiver.received.sounds.values.map(\.streamID) == ["anna"] })
     try session.removeStream("anna")
     #expect(receiver.state == .stopped && receiver.streamIDs.isEmpty)
     // The server is told, and the ID is free.
@@ -71,7 +62,7 @@ import Testing
     let server = try await WHEPServer(.aiortc)
     let receiver = try session.startStream("anna", whep: server.url(codec), configuration: configuration)
     try #require(await isRed("anna"), "\(receiver.state) \(server.log)")
-    #expect(await eventually { receiver.sounds.values.map(\.streamID) == ["anna"] })
+    #expect(await eventually { receiver.received.sounds.values.map(\.streamID) == ["anna"] })
     await receiver.stop()
     #expect(server.log == ["OPTIONS /\(codec) 405", "POST /\(codec) 201", "DELETE /session/1 200"])
   }
@@ -81,7 +72,7 @@ import Testing
     try #require(
       await eventually(within: 30) { session.info(of: "anna")?.hasNoVideo == true }, "\(receiver.state) \(server.log)")
     #expect(session.info(of: "anna")?.state == .playing && session.placeholder(of: "anna") == .audioOnly)
-    #expect(await eventually { receiver.sounds.values.map(\.streamID) == ["anna"] })
+    #expect(await eventually { receiver.received.sounds.values.map(\.streamID) == ["anna"] })
     await receiver.stop()
   }
 

@@ -8,23 +8,12 @@ import Testing
 @testable import TestSupport
 
 /// Calls with a peer in the same process, over the loopback interface.
-@Suite(
-  .timeLimit(.minutes(2)),
-  .enabled(
-    if: ["webrtcbin", "nicesrc", "dtlssrtpenc", "opusenc"].allSatisfy(ElementInspection.exists),
-    "the elements for WebRTC are not installed"))
+@Suite(.timeLimit(.minutes(2)), .enabled(if: CallFixture.isUsable, "the elements for WebRTC are not installed"))
 @MainActor struct WebRTCReceiverTests {
   private let session: PictureInPictureSession
-  private var configuration = WebRTCReceiver.Configuration()
+  private let configuration = CallFixture.configuration
 
-  init() throws {
-    var settings = PictureInPictureSession.Configuration()
-    // Nobody sees the streams of a display that shows none.
-    settings.isBackgroundDecodingEnabled = true
-    session = try PictureInPictureSession(display: NoDisplay(), configuration: settings)
-    configuration.audioSink = "fakesink sync=true"
-    configuration.retryPolicy = RetryPolicy(limit: 0)
-  }
+  init() throws { session = try CallFixture.makeSession() }
 
   private func receiver(from peer: WebRTCPeer, video: Int = 1, audio: Int = 0) -> WebRTCReceiver {
     WebRTCReceiver(
@@ -131,15 +120,15 @@ import Testing
     receiver.start()
     try #require(
       await eventually(within: 20) { receiver.streamIDs == ["anna", "ben"] && receiver.state == .connected })
-    #expect(await eventually(within: 20) { receiver.sounds.count == 1 })
+    #expect(await eventually(within: 20) { receiver.received.sounds.count == 1 })
     for _ in 0..<2 {
       for track in 1...2 { peer.send(track, false) }
       try await offerAgain(["anna"])
-      #expect(receiver.sounds.isEmpty)
+      #expect(receiver.received.sounds.isEmpty)
       for track in 1...2 { peer.send(track, true) }
       try await offerAgain(["anna", "ben"])
       #expect(try await shows("ben", 220...255, 0...40, 0...40))
-      #expect(receiver.sounds.count == 1)
+      #expect(receiver.received.sounds.count == 1)
     }
     peer.add(.video("green", of: "carl"))
     try await offerAgain(["anna", "ben", "carl"])
@@ -160,7 +149,7 @@ import Testing
       signalling: .answering(offer: { await peer.offer() }, answer: { peer.take($0) }))
     receiver.start()
     try #require(await eventually(within: 20) { receiver.streamIDs == ["anna", "ben"] })
-    let pad = try #require(receiver.streams["ben"]?.track?.pad)
+    let pad = try #require(receiver.received.streams["ben"]?.track?.pad)
     let next = try #require(gst_pad_get_peer(pad))
     gst_pad_unlink(pad, next)
     gst_object_unref(next)

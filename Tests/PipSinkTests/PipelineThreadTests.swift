@@ -21,7 +21,7 @@ import Testing
     try await body(PipelineThread(of: pipeline.element, clock: .system), bus)
   }
 
-  /// GStreamer's own queue loses one of a million here.
+  /// The queue of GStreamer's bus loses one of a million messages of many threads.
   @Test func noMessageIsLostWhenManyThreadsPostAtOnce() async throws {
     let (posters, count) = (16, 100)
     try await Self.withThread { thread, bus in

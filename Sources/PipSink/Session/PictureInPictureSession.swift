@@ -244,7 +244,7 @@ public final class PictureInPictureSession {
   /// - Returns: whether everything has stopped. What had not stopped was abandoned.
   @discardableResult
   public func stop(within time: Duration? = nil) async -> Bool {
-    let deadline = MonotonicTime.now.advanced(by: time ?? configuration.pipeline.stateChangeTimeout)
+    let deadline = MonotonicTime.now.advanced(by: time ?? engine.configuration.stateChangeTimeout)
     let ends = endInputs()
     let hasStopped = await engine.stop(within: time)
     for end in ends { await end.value(by: deadline) }

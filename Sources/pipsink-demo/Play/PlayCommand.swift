@@ -50,8 +50,8 @@ struct PlayCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       """
       Add a stream with a pipeline of its own, which has one appsink. It starts at once, or when the action \
-      "--at S=start:ID" says so. It is restarted when it fails, unless it can only fail again. A URI whep://HOST/PATH, or wheps:// where it is encrypted, is a stream \
-      that a server sends by WHEP. Repeatable.
+      "--at S=start:ID" says so. It is restarted when it fails, unless it can only fail again. A URI \
+      whep://HOST/PATH, or wheps:// where it is encrypted, is a stream that a server sends by WHEP. Repeatable.
       """,
       valueName: "id=pipeline|uri"))
   var streams: [StreamOption] = []

@@ -26,7 +26,7 @@ extension PlaySession {
   /// Finds out why streams have delivered nothing, while their pipelines still run.
   private func findSilences() async {
     let deadline = MonotonicTime.now.advanced(by: .milliseconds(200))
-    for id in engine.streamIDs + engine.playingStreamIDs where router.statistics(of: id)?.received ?? 0 == 0 {
+    for id in router.streamIDs where router.statistics(of: id)?.received ?? 0 == 0 {
       guard let peer = await engine.peersWithoutDescription(of: id, by: deadline).first else { continue }
       silences[id] =
         "the element \"\(peer)\" waits for the description of its peer, which a program has to give it; "

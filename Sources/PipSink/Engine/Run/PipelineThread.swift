@@ -8,8 +8,8 @@ import CGStreamer
 /// leave their requests here as work, and wait for it with a deadline or not at all.
 ///
 /// Messages are taken from the bus on the threads that post them, and wait here. The bus has a queue of its own, which
-/// may lose some (seen with GStreamer 1.22): when it has to grow while several threads post, its reader goes on to the
-/// new part although a place in the old one is not filled yet.
+/// may lose some (seen with GStreamer 1.22). By its source, it does so when it grows while several threads post: the
+/// reader goes on to the new part although a place in the old one is reserved and not filled yet.
 final class PipelineThread: Sendable {
   /// Requests to the thread.
   struct Work {
@@ -141,8 +141,8 @@ final class PipelineThread: Sendable {
 
   // MARK: - On the thread
 
-  /// Does the work of other threads, handles the messages and ticks, until it is to stop. Messages that have
-  /// been posted by then are still handled.
+  /// Does the work of other threads, handles the messages and ticks, until it is to stop. Messages that have been posted
+  /// by then are still handled.
   ///
   /// - Parameters:
   ///   - interval: the time between two ticks.

@@ -12,6 +12,8 @@ package final class UpstreamDemand: Sendable {
   let keyframeRequests: KeyframeRequests
   private let clock: SchedulingClock
   private let state = Locked(State())
+  /// The gates in front of suspended decoders. Whoever needs both locks takes that of the state first.
+  private let gates = Locked(DecodingGates())
 
   private struct State {
     /// The sink pad; nil when the stream has ended. The object holds a reference to it.
@@ -19,7 +21,6 @@ package final class UpstreamDemand: Sendable {
     var wanted = Wanted()
     /// What has been told; nil before the first time.
     var told: Wanted?
-    var gates = DecodingGates()
     var isTelling = false
     /// Whether the decoder is not suspended for a reason that has been reported.
     var isRefused = false
@@ -102,17 +103,12 @@ package final class UpstreamDemand: Sendable {
 
   /// Opens what was suspended, later. Nothing is told any more.
   package func end() {
-    let (pad, gates) = state.withLock { state in
-      defer { (state.pad, state.gates) = (nil, DecodingGates()) }
-      return (state.pad, state.gates)
-    }
+    let pad = state.exchange(\.pad, nil)
     keyframeRequests.update([])
     if let pad { gst_object_unref(pad) }
-    guard !gates.isEmpty else { return }
-    var left = gates
-    // The gates have left the state, so that nobody but the thread below has them.
-    nonisolated(unsafe) let open = left.update([:], clock: clock)
-    if WorkerThread(name: "pip-demand", body: { open() }) == nil { open() }
+    guard !gates.withLock({ $0.isEmpty }) else { return }
+    let open = { @Sendable [gates, clock] in gates.withLock { $0.update([:], clock: clock) }() }
+    if WorkerThread(name: "pip-demand", body: open) == nil { open() }
   }
 
   /// Tells the demand until it does not change any more.
@@ -125,13 +121,16 @@ package final class UpstreamDemand: Sendable {
       let refusal = wanted.isToSuspend ? path.refusal : nil
       let (open, isChanged, isSuspended, mustWarn) = state.withLock { state -> (() -> Void, Bool, Bool, Bool) in
         guard state.pad != nil else { return ({}, false, false, false) }
-        let wasSuspended = !state.gates.isEmpty
         keyframeRequests.update(wanted.isFrozen ? path.pads : [])
         let pads = wanted.isToSuspend && refusal == nil ? path.pads : []
-        let open = state.gates.update(Dictionary(pads.map { ($0, [flow]) }) { first, _ in first }, clock: clock)
+        let (open, wasSuspended, isSuspended) = gates.withLock { gates in
+          let wasSuspended = !gates.isEmpty
+          let open = gates.update(Dictionary(pads.map { ($0, [flow]) }) { first, _ in first }, clock: clock)
+          return (open, wasSuspended, !gates.isEmpty)
+        }
         let mustWarn = refusal != nil && !state.isRefused
         if mustWarn { state.isRefused = true }
-        return (open, wasSuspended == state.gates.isEmpty, !state.gates.isEmpty, mustWarn)
+        return (open, wasSuspended != isSuspended, isSuspended, mustWarn)
       }
       open()
       if isChanged || mustWarn { report(isSuspended, mustWarn ? refusal : nil) }
