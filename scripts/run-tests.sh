@@ -15,8 +15,8 @@ lanes=(
 )
 lanes[0]+='|X11WindowTests|WaylandPixelTests|WindowPixelTests|BackgroundDecodingWindowTests|HostProgramTests|DBusTests'
 lanes[1]+='|PlayerTests|DisplayReturnTests|BlockedPipelineTests|BlockedRunTests|OutcomeTests'
-lanes[1]+='|PictureInPictureViewTests|TransitionTests|WindowManagerTests|WebRTCReceiverTests|WHEPTests'
-lanes[0]+='|ServerSilenceTests|UserThroughWindowManagerTests|WindowMonitorTests'
+lanes[1]+='|PictureInPictureViewTests|TransitionTests|WindowManagerTests'
+lanes[0]+='|ServerSilenceTests|UserThroughWindowManagerTests'
 
 # A sanitizer slows the tests down, so it watches what has threads or memory of PipSink's. What compares documents with
 # sources, or tests how options are read, has neither. What computes pixels, or measures, has no threads that work
