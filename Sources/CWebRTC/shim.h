@@ -145,4 +145,20 @@ static inline void pipsink_webrtc_set_property(gpointer object, const gchar *nam
     gst_util_set_object_arg(G_OBJECT(object), name, value);
 }
 
+/// The object in a property, which the caller releases; NULL where the object has no such property.
+static inline gpointer pipsink_webrtc_object(gpointer object, const gchar *name) {
+  GObject *value = NULL;
+  if (object != NULL && g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL)
+    g_object_get(object, name, &value, NULL);
+  return value;
+}
+
+/// Has libnice not ask the router for open ports by UPnP, as it does unless it is told otherwise.
+static inline void pipsink_webrtc_disable_port_mapping(GstElement *webrtc) {
+  gpointer ice = pipsink_webrtc_object(webrtc, "ice-agent"), agent = pipsink_webrtc_object(ice, "agent");
+  if (agent != NULL) pipsink_webrtc_set_property(agent, "upnp", "false");
+  g_clear_object(&agent);
+  g_clear_object(&ice);
+}
+
 #endif

@@ -28,6 +28,7 @@ final class PeerConnection: @unchecked Sendable {
     }
     (self.pipeline, self.webrtc) = (pipeline, webrtc)
     signals = PeerSignals(audioSink: configuration.audioSink)
+    pipsink_webrtc_disable_port_mapping(webrtc)
     let latency = max(0, configuration.latency / .milliseconds(1))
     pipsink_webrtc_set_property(webrtc, "bundle-policy", "max-bundle")
     pipsink_webrtc_set_property(webrtc, "latency", String(Int(min(latency, 60_000))))

@@ -36,6 +36,7 @@ final class WebRTCPeer: @unchecked Sendable {
   init(_ tracks: Track...) {
     pipeline = gst_pipeline_new(nil)
     webrtc = gst_element_factory_make("webrtcbin", nil)
+    pipsink_webrtc_disable_port_mapping(webrtc)
     pipsink_webrtc_set_property(webrtc, "bundle-policy", "max-bundle")
     gst_bin_add(pipeline.asBin, webrtc)
     for track in tracks { add(track) }

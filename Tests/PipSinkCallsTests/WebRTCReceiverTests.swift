@@ -266,6 +266,23 @@ import Testing
     }
   }
 
+  /// libnice would ask by UPnP, and wait 200 ms for an answer.
+  @Test func noRouterIsAskedForOpenPorts() throws {
+    let connection = try PeerConnection(configuration)
+    defer { connection.close() }
+    /// The object in a property, as what has the helpers for properties.
+    func object(_ name: String, of element: UnsafeMutablePointer<GstElement>) throws -> UnsafeMutablePointer<GstElement>
+    {
+      let object = element.property(name) { g_value_dup_object(&$0) }
+      return try #require(object).assumingMemoryBound(to: GstElement.self)
+    }
+    let ice = try object("ice-agent", of: connection.webrtc)
+    defer { g_object_unref(ice) }
+    let agent = try object("agent", of: ice)
+    defer { g_object_unref(agent) }
+    #expect(agent.property("upnp") { g_value_get_boolean(&$0) } == 0)
+  }
+
   /// Two threads start and stop the pipeline.
   @Test func aConnectionThatIsClosedAtOnceEndsStopped() async throws {
     var pipelines: [UnsafeMutablePointer<GstElement>] = []

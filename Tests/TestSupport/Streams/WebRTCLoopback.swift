@@ -10,6 +10,8 @@ enum WebRTCLoopback {
 
   /// Connects the two elements and negotiates the media that the first one sends. Both elements must be running.
   static func connect(_ sender: Element, _ receiver: Element) {
+    pipsink_webrtc_disable_port_mapping(sender)
+    pipsink_webrtc_disable_port_mapping(receiver)
     forwardCandidates(from: sender, to: receiver)
     forwardCandidates(from: receiver, to: sender)
     let offer = create("offer", by: sender)
