@@ -60,6 +60,26 @@ import Testing
     }
   }
 
+  @Test func eachFormatIsKnownBeforeItsFirstFrameIsShown() async throws {
+    let session = try PictureInPictureSession(display: NoDisplay())
+    let events = session.engine.events()
+    let input = try session.addInput("a")
+    #expect(session.info(of: "a")?.format == nil)
+    for (width, format) in [(64, PixelFormat.bgra), (64, .bgra), (32, .bgra), (32, .i420), (64, .bgra)] {
+      let picture = try TestFrame.pixelBuffer(TestFrame.testSource(format, width, 16))
+      input.push(picture)
+      #expect(session.info(of: "a")?.format === picture.formatDescription)
+    }
+    await session.stop()
+    try session.removeStream("a")
+    var formats: [String] = []
+    for await event in events {
+      if case .formatChanged("a", let format) = event { formats.append("\(format.pixelFormat) \(format.size.width)") }
+      if formats.count == 4 { break }
+    }
+    #expect(formats == ["bgra 64", "bgra 32", "i420 32", "bgra 64"])
+  }
+
   /// Who switches the camera off sends no frames. The time counts anew when it is on again.
   @Test func aStreamWhoseCameraIsOffDoesNotStall() async throws {
     let call = try Call(["a": .seconds(3), "b": .seconds(3)])

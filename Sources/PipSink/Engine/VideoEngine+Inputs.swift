@@ -34,6 +34,13 @@ extension VideoEngine {
     if hasNoVideo { status.broadcast.send(.streamHasNoVideo(id)) }
   }
 
+  /// Notes the format of the next frames of a stream that ``addInput(_:)`` added. Any thread may call it.
+  func noteInput(_ id: StreamID, format: VideoFormatDescription) {
+    guard inputIDs.contains(id) else { return }
+    status.update(id) { $0.format = format }
+    status.broadcast.send(.formatChanged(id, format))
+  }
+
   func removeInput(_ id: StreamID) {
     guard status.state.withLock({ $0.inputIDs.remove(id) }) != nil else { return }
     status.retire(id)

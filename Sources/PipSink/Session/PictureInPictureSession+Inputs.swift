@@ -57,7 +57,10 @@ extension PictureInPictureSession {
   ) throws(PipSinkError) -> any SampleBufferConsumer {
     try addInput(streamID, layer: nil)
     known[streamID]?.stallTimeout = stallTimeout.map { max(.milliseconds(10), $0) }
-    return Self.input(of: streamID, router, known[streamID]?.chain)
+    // Whoever keeps the consumer does not keep the engine.
+    return FormatNotice(next: Self.input(of: streamID, router, known[streamID]?.chain)) { [weak engine] in
+      engine?.noteInput(streamID, format: $0)
+    }
   }
 
   /// Adds a stream that its owner routes, and that stays in the router when the session removes it.
@@ -175,5 +178,22 @@ private final class LeftOverFilter: SampleBufferConsumer {
 
   func consume(_ sampleBuffer: consuming SampleBuffer) {
     if !upstream.isLeftOver(sampleBuffer.pixelBuffer.buffer) { next.consume(sampleBuffer) }
+  }
+}
+
+/// Says each new format of a pushed stream before its first frame is passed on.
+private final class FormatNotice: SampleBufferConsumer {
+  private let next: any SampleBufferConsumer
+  private let note: @Sendable (VideoFormatDescription) -> Void
+  private let format = Locked<VideoFormatDescription?>(nil)
+
+  init(next: any SampleBufferConsumer, note: @escaping @Sendable (VideoFormatDescription) -> Void) {
+    (self.next, self.note) = (next, note)
+  }
+
+  func consume(_ sampleBuffer: consuming SampleBuffer) {
+    let new = sampleBuffer.formatDescription
+    if format.exchange(new) !== new { note(new) }
+    next.consume(sampleBuffer)
   }
 }
