@@ -1,8 +1,7 @@
 import CGStreamer
 import PipSink
 
-/// The address of a server for HTTP. The scheme `whep` stands for `http`, and `wheps` for
-/// `https`.
+/// The address of a server for HTTP. The scheme `whep` stands for `http`, and `wheps` for `https`.
 struct HTTPAddress: Sendable {
   /// The address with the scheme `http` or `https`.
   let text: String
@@ -11,6 +10,8 @@ struct HTTPAddress: Sendable {
 
   /// Scheme, host and port.
   let origin: String
+  /// The user name and the password, as they stand in the address.
+  private let userInfo: String?
 
   var isEncrypted: Bool { text.hasPrefix("https:") }
 
@@ -29,6 +30,7 @@ struct HTTPAddress: Sendable {
       throw .call(.invalidURL(text, reason: "it has no host"))
     }
     origin = "\(other)://\(String(cString: host).lowercased()):\(g_uri_get_port(uri))"
+    userInfo = g_uri_get_userinfo(uri).map { String(cString: $0) }
     self.text = other + text.dropFirst(scheme.utf8.count)
     shown = BusMessage.Address(self.text)?.text ?? origin
   }
@@ -37,6 +39,13 @@ struct HTTPAddress: Sendable {
   static func resolve(_ reference: String, from base: String) -> String? {
     guard !reference.utf8.contains(0) else { return nil }
     return String(taking: g_uri_resolve_relative(base, reference, flags, nil))
+  }
+
+  /// The same address with the user name and the password of another one, where that is of the same server and this one
+  /// has neither.
+  func withUser(of other: HTTPAddress) -> HTTPAddress {
+    guard userInfo == nil, origin == other.origin, let user = other.userInfo else { return self }
+    return (try? HTTPAddress(text.replacing("://", with: "://\(user)@", maxReplacements: 1))) ?? self
   }
 
   private static let flags = G_URI_FLAGS_ENCODED

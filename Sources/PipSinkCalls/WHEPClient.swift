@@ -42,7 +42,7 @@ final class WHEPClient: Sendable {
       throw .call(.refused(url: address.shown, status: response.status, reason: response.summary))
     }
     let location = response.values(of: "location").first.flatMap { HTTPAddress.resolve($0, from: response.url) }
-    _ = resource.exchange(location.flatMap { try? HTTPAddress($0) })
+    _ = resource.exchange(location.flatMap { try? HTTPAddress($0) }?.withUser(of: address))
     return response.body
   }
 

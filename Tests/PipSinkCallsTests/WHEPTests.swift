@@ -94,6 +94,25 @@ import Testing
     #expect(await eventually(within: 20) { server.log.last == "DELETE /session/2 200" }, "\(server.log)")
   }
 
+  @Test(arguments: ["user/red", "user/whole/red", "user/away/red"])
+  func userAndPasswordGoToTheServerOfTheirAddressAlone(path: String) async throws {
+    let url = server.url(path, user: "a:b%40@")
+    let receiver = try session.startStream("anna", whep: url, configuration: configuration)
+    try #require(await isRed("anna"), "\(receiver.state) \(server.log)")
+    await receiver.stop()
+    let end = "DELETE /session/1 200" + (path == "user/away/red" ? "" : " password")
+    #expect(server.log == ["OPTIONS /\(path) 405 password", "POST /\(path) 201 password", end])
+  }
+
+  @Test func aWrongPasswordIsNotInTheError() async throws {
+    let url = server.url("user/red", user: "a:wrong@")
+    let receiver = try session.startStream("anna", whep: url, configuration: configuration)
+    try #require(await eventually(within: 30) { if case .failed = receiver.state { true } else { false } })
+    let error = PipSinkError.call(
+      .refused(url: server.url("user/red"), status: 401, reason: "a password is missing"))
+    #expect(receiver.state == .failed(error))
+  }
+
   /// The server says nothing at its end, so that the stream comes back after a while, by a new session.
   @Test func aStreamWhoseServerFallsSilentComesBackByANewSession() async throws {
     var configuration = configuration

@@ -24,7 +24,11 @@ final class WHEPServer {
   }
 
   /// An address of the server. The program says which paths there are.
-  func url(_ path: String, scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)/\(path)" }
+  ///
+  /// - Parameter user: a user name and password, such as "a:b@".
+  func url(_ path: String, scheme: String = "http", user: String = "") -> String {
+    "\(scheme)://\(user)127.0.0.1:\(port)/\(path)"
+  }
 
   /// The requests so far, such as "POST /red 201".
   var log: [String] { program.output.split(separator: "\n").dropFirst().map(String.init) }

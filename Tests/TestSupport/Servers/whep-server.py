@@ -1,12 +1,15 @@
 """A server of WHEP for tests, with a webrtcbin for each session.
 
-It prints its port, and then a line for each request: method, path, status, and "token" where the right one was given.
+It prints its port, and then a line for each request: method, path, status, and "token" or "password" where the right
+one was given.
 The path says what it does: /red sends a red picture of 320x240 and a tone. The words before the colour have it do
 something else: /sound (no picture), /h264/red, /token/red (asks for the token "secret"), /moved/red (redirects to /red), /ice/red (names
 servers for STUN and TURN), /ending/red (ends after a second, without a word to the peer), /away/red (names a session on
-another host name). /status/N answers N; /loop, /silent, /huge and /text answer as they are called.
+another host name), /user/red (asks for the user "a" with the password "b@"), /whole/red (names a session by its whole
+address). /status/N answers N; /loop, /silent, /huge and /text answer as they are called.
 """
 
+import base64
 import http.server
 import sys
 import threading
@@ -22,6 +25,7 @@ from gi.repository import Gst, GstSdp, GstWebRTC  # noqa: E402
 Gst.init(None)
 sessions = {}
 lock = threading.Lock()
+PASSWORD = "Basic " + base64.b64encode(b"a:b@").decode()
 
 
 def log(*words):
@@ -82,8 +86,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def reply(self, status, body="", **headers):
-        has_token = self.headers["Authorization"] == "Bearer secret"
-        log(self.command, self.path, status, *(["token"] if has_token else []))
+        given = {"Bearer secret": ["token"], PASSWORD: ["password"]}.get(self.headers["Authorization"], [])
+        log(self.command, self.path, status, *given)
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -123,8 +127,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.reply(201, "v=0\r\n" + "a" * 10_000_000 if words[0] == "huge" else "<html>")
         if words[0] == "token" and self.headers["Authorization"] != "Bearer secret":
             return self.reply(401, "a token is missing")
+        if words[0] == "user" and self.headers["Authorization"] != PASSWORD:
+            return self.reply(401, "a password is missing")
         name, text = answer(words, offer)
-        place = f"http://localhost:{server.server_port}" if "away" in words else ""
+        host = {"away": "localhost", "whole": "127.0.0.1"}.get(words[-2] if len(words) > 1 else "")
+        place = f"http://{host}:{server.server_port}" if host else ""
         self.reply(201, text, **{"Content-Type": "application/sdp", "Location": f"{place}/session/{name}"})
 
 
