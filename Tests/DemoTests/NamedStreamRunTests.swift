@@ -40,9 +40,9 @@ import Testing
     switch form {
     case .files: return media
     case .uris: return media.map { "file://\($0)" }
-    case .streams: return streams + ["--duration", "0.8"]
+    case .streams: return streams + ["--duration", "3"]
     case .pipelineAndStreams:
-      return ["\(Self.live) name=\(Self.ids[0])"] + streams.dropFirst(2) + ["--duration", "0.8"]
+      return ["\(Self.live) name=\(Self.ids[0])"] + streams.dropFirst(2) + ["--duration", "3"]
     }
   }
 
