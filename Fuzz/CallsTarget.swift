@@ -19,10 +19,10 @@ enum CallsTarget {
     let tracks = description.tracks
     require(!tracks.isEmpty, text)
     require(zip(tracks, tracks.dropFirst()).allSatisfy { $0.index < $1.index }, "the tracks keep their order: \(text)")
-    let none = SessionDescription.text(text, with: "inactive", for: [])
+    let none = SessionDescription.text(text) { _ in nil }
     let lines = text.split(whereSeparator: \.isNewline)
     require(none == lines.map { "\($0)\r\n" }.joined(), "what is not changed stays: \(text)")
-    let all = SessionDescription.text(text, with: "inactive", for: tracks)
+    let all = SessionDescription.text(text) { _ in "inactive" }
     let later = (try? SessionDescription(all))?.tracks ?? []
     require(later.map(\.streamID) == tracks.map(\.streamID), "a direction changes no name: \(text)")
     let named = (try? SessionDescription(text, named: "a"))?.tracks ?? []

@@ -42,7 +42,9 @@ extension PipSinkError {
       case .connectionLost(let reason):
         Text(1503, "the connection to the peer is lost: \(reason)", "check the network and the peer")
       case .invalidURL(let url, let reason):
-        Text(1504, "the URL \"\(url)\" cannot be used: \(reason)", "give one such as wheps://HOST/PATH")
+        Text(
+          1504, "the URL \"\(url)\" cannot be used: \(reason)",
+          "give one such as wheps://HOST/PATH or whips://HOST/PATH")
       case .requestFailed(let url, let reason):
         Text(1505, "the request to \(url) has failed: \(reason)", "check the address, the network and the server")
       case .refused(let url, let status, let reason):
@@ -57,7 +59,7 @@ extension PipSinkError {
       case 401, 403: "check the token, and what it allows"
       case 404: "check the path, and that the stream is being sent"
       case 500...: "look into the server's log, or try again later"
-      default: "check that the address is that of a WHEP endpoint"
+      default: "check that the address is that of an endpoint of WHEP or WHIP"
       }
     }
   }

@@ -1,7 +1,8 @@
 import CGStreamer
 import PipSink
 
-/// The address of a server for HTTP. The scheme `whep` stands for `http`, and `wheps` for `https`.
+/// The address of a server for HTTP. The schemes `whep` and `whip` stand for `http`, and `wheps`
+/// and `whips` for `https`.
 struct HTTPAddress: Sendable {
   /// The address with the scheme `http` or `https`.
   let text: String
@@ -22,9 +23,11 @@ struct HTTPAddress: Sendable {
     }
     defer { g_uri_unref(uri) }
     let scheme = String(cString: g_uri_get_scheme(uri)).lowercased()
-    let schemes = ["http": "http", "https": "https", "whep": "http", "wheps": "https"]
+    let schemes = [
+      "http": "http", "https": "https", "whep": "http", "wheps": "https", "whip": "http", "whips": "https",
+    ]
     guard let other = schemes[scheme] else {
-      throw .call(.invalidURL(text, reason: "its scheme is neither whep, wheps, http nor https"))
+      throw .call(.invalidURL(text, reason: "its scheme is not whep, wheps, whip, whips, http or https"))
     }
     guard let host = g_uri_get_host(uri), host.pointee != 0 else {
       throw .call(.invalidURL(text, reason: "it has no host"))

@@ -21,7 +21,7 @@ final class PeerConnection: @unchecked Sendable {
   ///
   /// - Parameter servers: servers that are used beside those of the configuration.
   /// - Throws: ``PipSinkError/Pipeline/missingElements(_:)``.
-  init(_ configuration: WebRTCReceiver.Configuration, _ servers: [ICEServer] = []) throws(PipSinkError) {
+  init(_ configuration: WebRTCConnection.Configuration, _ servers: [ICEServer] = []) throws(PipSinkError) {
     try PipSink.initialize()
     guard let webrtc = gst_element_factory_make("webrtcbin", nil), let pipeline = gst_pipeline_new(nil) else {
       throw .pipeline(.missingElements(["webrtcbin"]))
@@ -78,6 +78,27 @@ final class PeerConnection: @unchecked Sendable {
     if WorkerThread(name: "pip-call", body: body) == nil { body() }
   }
 
+  /// Begins to encode what is sent, on a thread of its own, since a microphone may block.
+  func makeTracks(
+    _ sending: WebRTCConnection.Sending, video: OutgoingTracks.Line, audio: OutgoingTracks.Line?
+  ) -> Step<OutgoingTracks> {
+    let done = Step<OutgoingTracks>()
+    let body: @Sendable () -> Void = { [self] in
+      let result = changing.withLock { _ in
+        Result { () throws(PipSinkError) in
+          guard !isClosed.withLock({ $0 }) else { throw .call(.connectionLost(reason: Self.endedHere)) }
+          return try OutgoingTracks(sending, video: video, audio: audio, on: self)
+        }
+      }
+      done.complete(result)
+    }
+    if WorkerThread(name: "pip-call", body: body) == nil { body() }
+    return done
+  }
+
+  /// Why a connection is lost that is ended on this side.
+  static let endedHere = "it has been ended here"
+
   // MARK: - Descriptions
 
   /// Makes an offer or an answer: `kind` is "offer" or "answer".
@@ -107,8 +128,8 @@ final class PeerConnection: @unchecked Sendable {
   var peerCertificate: String? { String(taking: pipsink_webrtc_peer_certificate(webrtc)) }
 
   /// Asks for statistics of the track of a pad.
-  func statistics(of pad: Pad) -> Step<WebRTCReceiver.Statistics> {
-    ask({ pipsink_webrtc_get_statistics(webrtc, pad, $0) }, read: { $0.map(WebRTCReceiver.Statistics.init) })
+  func statistics(of pad: Pad) -> Step<WebRTCConnection.Statistics> {
+    ask({ pipsink_webrtc_get_statistics(webrtc, pad, $0) }, read: { $0.map(WebRTCConnection.Statistics.init) })
   }
 
   /// Has webrtcbin answer through a promise.
@@ -137,7 +158,7 @@ final class PeerConnection: @unchecked Sendable {
   }
 }
 
-extension WebRTCReceiver.Statistics {
+extension WebRTCConnection.Statistics {
   /// Reads a reply of webrtcbin to "get-stats" for a pad: a structure with structures.
   init(_ reply: UnsafePointer<GstStructure>) {
     withUnsafeMutablePointer(to: &self) { statistics in
@@ -156,14 +177,14 @@ extension WebRTCReceiver.Statistics {
   private mutating func add(_ structure: UnsafePointer<GstStructure>) {
     var number: guint64 = 0
     var time = 0.0
-    if gst_structure_get_uint64(structure, "packets-received", &number) != 0 {
-      packetsReceived += UInt64(number)
-      if gst_structure_get_uint64(structure, "bytes-received", &number) != 0 { bytesReceived += UInt64(number) }
-      var (lost, lost64): (gint, gint64) = (0, 0)
-      if gst_structure_get_int(structure, "packets-lost", &lost) != 0 { packetsLost += Int(lost) }
-      if gst_structure_get_int64(structure, "packets-lost", &lost64) != 0 { packetsLost += Int(lost64) }
-      if gst_structure_get_double(structure, "jitter", &time) != 0 { jitter = max(jitter, time) }
-    }
+    var (lost, lost64): (gint, gint64) = (0, 0)
+    if gst_structure_get_uint64(structure, "packets-received", &number) != 0 { packetsReceived += UInt64(number) }
+    if gst_structure_get_uint64(structure, "bytes-received", &number) != 0 { bytesReceived += UInt64(number) }
+    if gst_structure_get_uint64(structure, "packets-sent", &number) != 0 { packetsSent += UInt64(number) }
+    if gst_structure_get_uint64(structure, "bytes-sent", &number) != 0 { bytesSent += UInt64(number) }
+    if gst_structure_get_int(structure, "packets-lost", &lost) != 0 { packetsLost += Int(lost) }
+    if gst_structure_get_int64(structure, "packets-lost", &lost64) != 0 { packetsLost += Int(lost64) }
+    if gst_structure_get_double(structure, "jitter", &time) != 0 { jitter = max(jitter, time) }
     if gst_structure_get_double(structure, "round-trip-time", &time) != 0 { roundTripTime = time }
   }
 }

@@ -21,6 +21,7 @@ final class PeerSignals: Sendable {
   let lost = Completion<PipSinkError>()
   private let lastPacket = Locked(MonotonicTime.now)
   private let trackCount = Locked(0)
+  private let lastElementError = Locked<PipSinkError?>(nil)
 
   init(audioSink: String) {
     self.audioSink = audioSink
@@ -36,6 +37,9 @@ final class PeerSignals: Sendable {
   }
 
   func end() { continuation.finish() }
+
+  /// The last error that an element has posted.
+  var elementError: PipSinkError? { lastElementError.withLock { $0 } }
 
   func send(_ event: Event) { continuation.yield(event) }
 
@@ -124,6 +128,8 @@ final class PeerSignals: Sendable {
     case GST_MESSAGE_ELEMENT:
       if let level = AudioLevel(message) { send(.level(level, track: source.objectName)) }
     case GST_MESSAGE_ERROR:
+      let posted = BusMessage.error(in: message, readsFiles: false)
+      lastElementError.withLock { $0 = posted }
       // A track's own elements fail alone: what it shows stalls, and the connection goes on.
       let name = source.objectName
       guard name.hasPrefix("nice") || name.hasPrefix("dtls") else { return }

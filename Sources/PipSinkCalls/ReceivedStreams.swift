@@ -7,7 +7,7 @@ import PipSink
   struct Stream {
     let input: StreamInput
     var track: IncomingTrack?
-    var measured: (bytes: UInt64, at: MonotonicTime)?
+    var bitRate = BitRateMeter()
   }
 
   private let session: PictureInPictureSession
@@ -81,12 +81,7 @@ import PipSink
   }
 
   /// The bits per second of a stream since this was asked before; nil the first time.
-  func bitRate(of id: StreamID, bytes: UInt64, at now: MonotonicTime) -> Double? {
-    let before = streams[id]?.measured
-    streams[id]?.measured = (bytes, now)
-    guard let before, before.at < now, bytes >= before.bytes else { return nil }
-    return Double(bytes - before.bytes) * 8 / (before.at.duration(to: now) / .seconds(1))
-  }
+  func bitRate(of id: StreamID, bytes: UInt64) -> Double? { streams[id]?.bitRate.rate(bytes: bytes, at: .now) ?? nil }
 
   // MARK: - Following the peer
 

@@ -15,6 +15,10 @@ struct SessionDescription {
     let isVideo: Bool
     /// Whether the peer that wrote the description sends it.
     let isSent: Bool
+    /// Whether the peer that wrote the description receives it.
+    let isReceived: Bool
+    /// The payload types of the encodings, which are in capital letters.
+    let formats: [String: Int]
     /// The ID of the stream that the track belongs to.
     let streamID: StreamID
   }
@@ -55,14 +59,28 @@ struct SessionDescription {
     }
   }
 
-  /// A description with another direction, such as "inactive", for some of its tracks.
-  static func text(_ text: String, with direction: String, for tracks: [Track]) -> String {
+  /// A description with other directions.
+  ///
+  /// - Parameter direction: the direction of the medium with a number, such as "inactive"; nil for the one that it has.
+  static func text(_ text: String, direction: (_ index: Int) -> String?) -> String {
     var index = -1
     return text.split(whereSeparator: \.isNewline).map { line in
       if line.hasPrefix("m=") { index += 1 }
       let isDirection = ["a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"].contains(line)
-      return (isDirection && tracks.contains { $0.index == index } ? "a=\(direction)" : line) + "\r\n"
+      return (isDirection ? direction(index).map { "a=\($0)" } ?? String(line) : String(line)) + "\r\n"
     }.joined()
+  }
+
+  /// A medium that is being read.
+  private struct Section {
+    let index: Int
+    let isVideo: Bool
+    var isRejected: Bool
+    var mid: String
+    var isSent = true
+    var isReceived = true
+    var formats: [String: Int] = [:]
+    var stream: String?
   }
 
   /// Reads the tracks. A track is called as its MediaStream (`msid`) is, or by its `mid` where it has none. A second video
@@ -70,7 +88,7 @@ struct SessionDescription {
   private static func tracks(of text: String, named given: String?) -> [Track] {
     var tracks: [Track] = []
     var names: Set<StreamID> = []
-    var section: (index: Int, isVideo: Bool, isSent: Bool, mid: String, stream: String?)?
+    var section: Section?
     func finish() {
       guard let section else { return }
       let name = given ?? section.stream ?? section.mid
@@ -81,7 +99,9 @@ struct SessionDescription {
       }
       tracks.append(
         Track(
-          mid: section.mid, index: section.index, isVideo: section.isVideo, isSent: section.isSent, streamID: id))
+          mid: section.mid, index: section.index, isVideo: section.isVideo,
+          isSent: section.isSent && !section.isRejected, isReceived: section.isReceived && !section.isRejected,
+          formats: section.formats, streamID: id))
     }
     var index = 0
     for line in text.split(whereSeparator: \.isNewline) {
@@ -89,14 +109,27 @@ struct SessionDescription {
         finish()
         let words = line.dropFirst(2).split(separator: " ")
         let isMedia = words.first == "video" || words.first == "audio"
-        section = isMedia ? (index, words.first == "video", true, String(index), nil) : nil
+        section =
+          isMedia
+          ? Section(
+            index: index, isVideo: words.first == "video", isRejected: words.dropFirst().first == "0", mid: "\(index)")
+          : nil
         index += 1
       } else if line.hasPrefix("a=mid:") {
         section?.mid = String(line.dropFirst(6))
       } else if let name = streamName(in: line) {
         if !name.isEmpty, name != "-", !name.utf8.contains(0) { section?.stream = String(name) }
-      } else if line == "a=recvonly" || line == "a=inactive" {
-        section?.isSent = false
+      } else if line == "a=bundle-only" {
+        // Its port is 0, too, and it has that of another medium.
+        section?.isRejected = false
+      } else if line.hasPrefix("a=rtpmap:") {
+        let words = line.dropFirst(9).split(separator: " ")
+        guard words.count == 2, let type = Int(words[0]), let name = words[1].split(separator: "/").first?.uppercased()
+        else { continue }
+        if section?.formats[name] == nil { section?.formats[name] = type }
+      } else if ["a=recvonly", "a=sendonly", "a=inactive"].contains(line) {
+        if line != "a=sendonly" { section?.isSent = false }
+        if line != "a=recvonly" { section?.isReceived = false }
       }
     }
     finish()

@@ -7,7 +7,7 @@ struct PipSinkDemo: AsyncParsableCommand {
     commandName: "pipsink-demo",
     abstract: "Shows GStreamer video streams in an app's window or in picture-in-picture.",
     version: "pipsink-demo \(PipSink.version), \(PipSink.gstreamerVersion)",
-    subcommands: [PlayCommand.self, DoctorCommand.self, ProcessorsCommand.self]
+    subcommands: [PlayCommand.self, CallCommand.self, DoctorCommand.self, ProcessorsCommand.self]
   )
 }
 

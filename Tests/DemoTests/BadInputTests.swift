@@ -131,7 +131,7 @@ import Testing
 
   @Test(arguments: [
     ("plya", "Did you mean \"play\"?"), ("Docter", "Did you mean \"doctor\"?"),
-    ("film", "The commands are play, doctor"),
+    ("film", "The commands are play, call, doctor"),
     ("rtsp://192.0.2.7/door", "pipsink-demo play rtsp://192.0.2.7/door"),
     ("/etc/passwd", "pipsink-demo play /etc/passwd"),
   ])

@@ -8,8 +8,8 @@ enum CallFixture {
   }
 
   /// A configuration without a sound card and without new attempts.
-  static var configuration: WebRTCReceiver.Configuration {
-    var configuration = WebRTCReceiver.Configuration()
+  static var configuration: WebRTCConnection.Configuration {
+    var configuration = WebRTCConnection.Configuration()
     configuration.audioSink = "fakesink sync=true"
     configuration.retryPolicy = RetryPolicy(limit: 0)
     return configuration

@@ -1,7 +1,8 @@
 import PipSink
 import PipSinkCalls
 
-// The snippet of docs/embedding.md about calls, with what it is given. WebRTCReceiverTests compares it with the document.
+// The snippets of docs/embedding.md about calls, with what they are given. WebRTCConnectionTests compares them with the
+// document.
 
 /// The app's way to the peer.
 @MainActor final class CallServer {
@@ -14,15 +15,24 @@ import PipSinkCalls
 }
 
 /// Shows what the peer sends, until the app calls `stop()`.
-@MainActor func call(_ server: CallServer, _ session: PictureInPictureSession) -> WebRTCReceiver {
-  let receiver = WebRTCReceiver(
+@MainActor func call(_ server: CallServer, _ session: PictureInPictureSession) -> WebRTCConnection {
+  let connection = WebRTCConnection(
     into: session,
     signalling: .offering(video: 2, audio: 2) { offer in
       try await server.answer(to: offer)  // SDP with all candidates, as WHEP has it
     })
-  server.onOffer = { [weak receiver] in try await receiver?.answer($0) }
-  let states = receiver.states()
+  server.onOffer = { [weak connection] in try await connection?.answer($0) }
+  let states = connection.states()
   Task { for await state in states { print(state) } }  // connecting, connected, reconnecting, failed
-  receiver.start()
-  return receiver
+  connection.start()
+  return connection
+}
+
+/// Shows Anna, and sends the local picture with a microphone.
+@MainActor func join(_ session: PictureInPictureSession, from server: String, _ token: String) throws {
+  try session.startStream("anna", whep: "\(server)/anna", token: token)
+  var configuration = WebRTCConnection.Configuration()
+  configuration.sending = .init("me")
+  configuration.sending?.audioSource = "autoaudiosrc"
+  try session.publishStream("me", whip: "\(server)/me", token: token, configuration: configuration)
 }

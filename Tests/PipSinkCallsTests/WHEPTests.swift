@@ -120,7 +120,7 @@ import Testing
     configuration.silenceTimeout = .seconds(1)
     let receiver = try session.startStream("anna", whep: server.url("ending/red"), configuration: configuration)
     let states = receiver.states()
-    var seen: [WebRTCReceiver.State] = []
+    var seen: [WebRTCConnection.State] = []
     for await state in states {
       if state != .connecting { seen.append(state) }
       if seen.count == 3 { break }

@@ -96,7 +96,6 @@ final class WebRTCPeer: @unchecked Sendable {
   /// Gives tracks that are not sent another direction: webrtcbin itself cannot change it and change it back.
   private func direct(_ text: String, _ direction: String) -> String {
     let withdrawn = tracks.withLock { tracks in tracks.indices.filter { !tracks[$0].isSent } }
-    let all = (try? SessionDescription(text))?.tracks ?? []
-    return SessionDescription.text(text, with: direction, for: all.filter { withdrawn.contains($0.index) })
+    return SessionDescription.text(text) { withdrawn.contains($0) ? direction : nil }
   }
 }

@@ -92,8 +92,8 @@ import Testing
     #expect(commands.count >= 4)
     for command in commands {
       let own = command.joined(separator: " ")
-      // A command's options are in its own subsection and in that of its parent command.
-      let titles = [own, command.first ?? ""].filter { !$0.isEmpty }
+      // A command's options are in its own subsection and in that of its parent command. A call has those of play, too.
+      let titles = [own, command.first ?? "", own == "call" ? "play" : ""].filter { !$0.isEmpty }
       let sections = Set(titles).compactMap { program.section("OPTIONS/\($0)") } + [common]
       let entries = sections.flatMap(\.entries)
       let options = try await help(command).options
@@ -224,6 +224,7 @@ import Testing
     var stream = Report.Stream(
       received: 1, inApp: 1, pip: 1, replaced: 1, shown: 1, late: 1, hidden: 1, refused: 1, state: "")
     (stream.dropped, stream.skipped, stream.customRendered, stream.frameRate) = (1, 1, 1, 1)
+    stream.sent = .init(state: "", packets: 1, bytes: 1, lost: 1, roundTripMs: 1)
     (stream.format, stream.error, stream.frameInterval, stream.latency) = ("", "", interval, interval)
     return Report(
       outcome: .finished, durationSeconds: 1, surface: "", streams: ["a": stream],

@@ -122,15 +122,17 @@ extension PictureInPictureSession {
     known[streamID]?.endHandler = handler
   }
 
-  /// Ends what pushes frames of streams, where that was started with the stream.
+  /// Ends what pushes frames of streams, where that was started with the stream, and what sends frames away.
   ///
   /// - Returns: what completes when that is done.
-  func endInputs() -> [Completion<Void>] {
-    known.filter { $1.endHandler != nil }.flatMap { id, stream in
-      let ends = stream.endHandler?() ?? []
-      setInput(id, to: .stopped)
-      return ends
-    }
+  func endInputsAndSenders() -> [Completion<Void>] {
+    let ends = known.values.flatMap { $0.senders.flatMap { $0.end() } }
+    return ends
+      + known.filter { $1.endHandler != nil }.flatMap { id, stream in
+        let ends = stream.endHandler?() ?? []
+        setInput(id, to: .stopped)
+        return ends
+      }
   }
 
   /// Says that a pushed stream that had ended goes on.

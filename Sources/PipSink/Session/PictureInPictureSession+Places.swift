@@ -64,6 +64,29 @@ extension PictureInPictureSession {
     layer.detach()
   }
 
+  /// Has somebody send a stream's frames away until the stream is removed, and be told of its camera and microphone.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
+  package func add(_ sender: any StreamSender, to streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    guard let stream = known[streamID] else { return }
+    known[streamID]?.senders.append(sender)
+    tell(sender, stream, of: streamID)
+  }
+
+  /// Ends what ``add(_:to:)`` has begun.
+  package func remove(_ sender: any StreamSender, from streamID: StreamID) {
+    known[streamID]?.senders.removeAll { $0 === sender }
+  }
+
+  /// Only what the app has said of a microphone counts: a stream without sound may be sent with a microphone.
+  private func tell(_ sender: any StreamSender, _ stream: SessionStream, of id: StreamID) {
+    let info = engine.info(of: id)
+    sender.setDevices(
+      isCameraOff: stream.placeholder == .cameraOff,
+      isMicrophoneOff: info?.microphone == .off && info?.saidDevices.contains(.microphone) == true)
+  }
+
   /// Says that a stream shows somebody's screen, or no longer does. A screen is never cropped, and picture-in-picture
   /// shows it before other streams, unless the user has chosen one.
   ///
@@ -112,6 +135,7 @@ extension PictureInPictureSession {
     (old.controller ?? controller).streamSelector.set(
       id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
     if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }
+    for sender in new.senders { tell(sender, new, of: id) }
     prepare()
     if old.isMicrophoneOff != new.isMicrophoneOff { display.setMicrophoneOff(new.isMicrophoneOff, for: id) }
     updatePlaces()

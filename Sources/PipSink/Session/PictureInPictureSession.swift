@@ -245,7 +245,7 @@ public final class PictureInPictureSession {
   @discardableResult
   public func stop(within time: Duration? = nil) async -> Bool {
     let deadline = MonotonicTime.now.advanced(by: time ?? engine.configuration.stateChangeTimeout)
-    let ends = endInputs()
+    let ends = endInputsAndSenders()
     let hasStopped = await engine.stop(within: time)
     for end in ends { await end.value(by: deadline) }
     return hasStopped

@@ -35,6 +35,8 @@ struct SessionStream {
   /// Ends what pushes its frames, when the session stops or the stream has been removed. It returns what completes when
   /// that is done.
   var endHandler: (@MainActor () -> [Completion<Void>])?
+  /// Those who send its frames away.
+  var senders: [any StreamSender] = []
   /// The controller of its own picture-in-picture window.
   var controller: PictureInPictureController?
 
@@ -46,4 +48,15 @@ struct SessionStream {
     case picture
     case placeholder(StreamPlaceholder)
   }
+}
+
+/// Sends a stream's frames away, as a call does with the local picture.
+@MainActor package protocol StreamSender: AnyObject {
+  /// Called when the stream's camera or microphone is turned off or on.
+  func setDevices(isCameraOff: Bool, isMicrophoneOff: Bool)
+
+  /// Ends the sending: the stream has been removed, or the session stops.
+  ///
+  /// - Returns: what completes when it has ended.
+  func end() -> [Completion<Void>]
 }

@@ -244,6 +244,9 @@ struct PlayCommand: AsyncParsableCommand {
   @OptionGroup(title: "Sound")
   var audio: AudioOptions
 
+  @OptionGroup(title: "Servers of WHEP and WHIP")
+  var sending: SendingOptions
+
   @Option(help: "Whether hardware decoders are preferred to others (on), or not used (off).")
   var hardwareDecoders: HardwareDecoders.Preference = .automatic
 
@@ -277,12 +280,16 @@ struct PlayCommand: AsyncParsableCommand {
     return words.count > 2 && words.contains("!") && words.first?.contains("=") == false
   }
 
-  func run() async throws {
+  func run() async throws { try await run(isCall: false) }
+
+  /// - Parameter isCall: whether the streams of the pipeline are local.
+  func run(isCall: Bool) async throws {
     HardwareDecoders.preference = hardwareDecoders
     try SystemLimits.checkForPipelines()
     try LineLogHandler.install(logLevel)
     try PipSinkPlugin.register()
-    let session = try await PlaySession(self, description: pipelineDescription().map(withCameras))
+    let session = try await PlaySession(
+      self, description: pipelineDescription().map(withCameras), isCall: isCall)
     try await session.run()
   }
 

@@ -74,10 +74,9 @@ extension PlaySession {
       configuration.playsAudio = true
       try session.startStream(id, uri: uri, configuration: configuration)
     case .whep(let url):
-      var configuration = WebRTCReceiver.Configuration()
-      if let retries = command.retries { configuration.retryPolicy.limit = retries }
-      try session.startStream(id, whep: url, configuration: configuration)
+      try session.startStream(id, whep: url, token: tokens[id], configuration: connectionConfiguration)
     }
+    publish(id)
   }
 
   /// Seeks in the stream that is, or would be, in picture-in-picture.

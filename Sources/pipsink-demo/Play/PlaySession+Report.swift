@@ -8,6 +8,7 @@ extension PlaySession {
   func finish(within time: Duration) async {
     let (duration, infos) = beginEnd()
     await findSilences()
+    await findSent()
     await stopAll(within: time)
     conclude(duration, infos)
     // The window is closed, so that its place is remembered as it is now.
@@ -142,6 +143,7 @@ extension PlaySession {
       summary.statistics, state: failure == nil ? state : "failed",
       error: (failure ?? summary.info?.failure ?? summary.processingError)?.description)
     if !summary.isProcessed { stream.dropped = nil }
+    stream.sent = publications.first { $0.streamID == summary.streamID }?.sent
     stream.customRendered = customFrames[summary.streamID]?.frames
     return stream
   }

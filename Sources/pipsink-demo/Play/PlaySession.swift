@@ -23,6 +23,9 @@ final class PlaySession {
   /// Counts the frames that custom rendering gets.
   let customFrames = FrameTally()
   var dbus: SessionService?
+  var publications: [Publication]
+  /// The tokens of the streams' servers.
+  let tokens: [StreamID: String]
   /// Keeps the screen on; nil without windows, and where the user lets it go off.
   var idleInhibitor: IdleInhibitor?
   /// Hides picture-in-picture while the user's session is locked; nil without windows.
@@ -50,12 +53,21 @@ final class PlaySession {
 
   /// Checks everything that can be checked before anything runs.
   ///
-  /// - Parameter description: the pipeline of the session's streams; nil when all streams are started later.
-  init(_ command: PlayCommand, description: PipelineDescription?) throws {
-    self.command = command
+  /// - Parameters:
+  ///   - description: the pipeline of the session's streams; nil when all streams are started later.
+  ///   - isCall: whether the streams of the pipeline are local.
+  init(_ command: PlayCommand, description: PipelineDescription?, isCall: Bool) throws {
     let engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
+    var command = command
+    if isCall { command.localStreams += engine.streamIDs }
+    self.command = command
     let known = engine.streamIDs + command.ownStreams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
+      throw PipSinkError.stream(.unknown(id, known: known))
+    }
+    publications = try Self.publications(command, of: known)
+    tokens = try command.sending.readTokens()
+    for id in publications.map(\.streamID) + tokens.keys where !known.contains(id) {
       throw PipSinkError.stream(.unknown(id, known: known))
     }
     snapshots = try command.snapshots.map { try SnapshotFolder($0) }
@@ -117,6 +129,7 @@ final class PlaySession {
     if command.autoPip { startAutomatically() }
     let tasks = [startSession()] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
     startsToCome += command.initialStreams.count
+    for id in engine.streamIDs { publish(id) }
     for stream in command.initialStreams { perform(.startStream(stream.streamID)) }
     for await input in inputs {
       input(self)

@@ -39,6 +39,8 @@ struct Report: Codable {
     var freezeMs = 0.0
     /// Frames that were given to custom rendering; absent without it.
     var customRendered: UInt64?
+    /// How the stream is sent to a server; absent without `--publish`.
+    var sent: Sent?
     var format: String?
     var frameInterval: Interval?
     /// The average number of frames a second while the stream ran.
@@ -50,6 +52,18 @@ struct Report: Codable {
     var state: String
     /// Why the stream has failed, or why it is being restarted.
     var error: String?
+  }
+
+  /// What is known of a stream on its way to a server, since the last connection was made.
+  struct Sent: Codable {
+    /// "connecting", "connected", "reconnecting", "failed" or "stopped".
+    var state: String
+    var packets: UInt64
+    var bytes: UInt64
+    /// Packets that the server has missed.
+    var lost: Int
+    /// The time to the server and back; absent while nobody has measured it.
+    var roundTripMs: Double?
   }
 
   /// The sums of streams that are no longer reported one by one, because many others were stopped after them.

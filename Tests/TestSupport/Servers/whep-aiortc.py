@@ -1,7 +1,8 @@
-"""A server of WHEP with aiortc, an implementation of WebRTC that shares nothing with GStreamer's.
+"""A server of WHEP and WHIP with aiortc, an implementation of WebRTC that shares nothing with GStreamer's.
 
 It prints its port, and then a line for each request: method, path and status. /vp8 and /h264 send a red picture of
-320x240, encoded so, and silence.
+320x240, encoded so, and silence. /whip receives: it prints "picture" with the colour and the size whenever those change,
+and "sound" at the first one.
 """
 
 import asyncio
@@ -38,14 +39,33 @@ class Red(VideoStreamTrack):
         return frame
 
 
+async def receive(track):
+    said = None
+    while True:
+        frame = await track.recv()
+        text = "sound"
+        if track.kind == "video":
+            plane = frame.reformat(format="rgb24").planes[0]
+            start = frame.height // 2 * plane.line_size + frame.width // 2 * 3
+            bright = "".join(name for name, value in zip("RGB", bytes(plane)[start:start + 3]) if value > 170)
+            name = {"R": "red", "G": "green", "B": "blue", "": "black"}.get(bright, "mixed")
+            text = f"picture {name} {frame.width}x{frame.height}"
+        if text != said:
+            print(text, flush=True)
+            said = text
+
+
 async def answer(codec, offer):
     connection = RTCPeerConnection()
-    connection.addTrack(Red())
-    connection.addTrack(AudioStreamTrack())
+    if codec == "whip":
+        connection.on("track", lambda track: asyncio.ensure_future(receive(track)))
+    else:
+        connection.addTrack(Red())
+        connection.addTrack(AudioStreamTrack())
     await connection.setRemoteDescription(RTCSessionDescription(offer, "offer"))
     known = RTCRtpSender.getCapabilities("video").codecs
     for transceiver in connection.getTransceivers():
-        if transceiver.kind == "video":
+        if transceiver.kind == "video" and codec != "whip":
             transceiver.setCodecPreferences([c for c in known if c.mimeType.lower() == f"video/{codec}"])
     await connection.setLocalDescription(await connection.createAnswer())
     name = str(len(connections) + 1)

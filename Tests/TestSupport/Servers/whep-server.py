@@ -1,7 +1,8 @@
-"""A server of WHEP for tests, with a webrtcbin for each session.
+"""A server of WHEP and WHIP for tests, with a webrtcbin for each session.
 
 It prints its port, and then a line for each request: method, path, status, and "token" or "password" where the right
-one was given.
+one was given. The path /whip receives: it prints what it sees and hears whenever that changes, such as
+"picture red 320x240", "sound" and "silence".
 The path says what it does: /red sends a red picture of 320x240 and a tone. The words before the colour have it do
 something else: /sound (no picture), /h264/red, /token/red (asks for the token "secret"), /moved/red (redirects to /red), /ice/red (names
 servers for STUN and TURN), /ending/red (ends after a second, without a word to the peer), /away/red (names a session on
@@ -40,8 +41,60 @@ def ask(element, signal, *arguments):
     return promise.get_reply()
 
 
+class Receiver:
+    """Says what a session of WHIP receives."""
+
+    def __init__(self):
+        self.pipeline = Gst.Pipeline()
+        self.webrtc = Gst.ElementFactory.make("webrtcbin")
+        self.webrtc.set_property("bundle-policy", "max-bundle")
+        self.pipeline.add(self.webrtc)
+        self.webrtc.connect("pad-added", self.add)
+        self.webrtc.connect("on-new-transceiver", lambda _, transceiver: transceiver.set_property("do-nack", True))
+        self.said = {}
+
+    def say(self, kind, text):
+        if self.said.get(kind) != text:
+            self.said[kind] = text
+            log(text)
+
+    def add(self, _, pad):
+        if pad.direction != Gst.PadDirection.SRC:
+            return
+        is_video = pad.get_current_caps().get_structure(0).get_string("media") == "video"
+        converter, caps = ("videoconvert", "video/x-raw,format=RGB") if is_video else ("audioconvert", "audio/x-raw,format=S16LE")
+        branch = Gst.parse_bin_from_description(
+            f"decodebin name=d ! {converter} ! appsink name=sink caps={caps} max-buffers=1 drop=true emit-signals=true", False)
+        branch.add_pad(Gst.GhostPad.new("sink", branch.get_by_name("d").get_static_pad("sink")))
+        branch.get_by_name("sink").connect("new-sample", self.see if is_video else self.hear)
+        self.pipeline.add(branch)
+        branch.sync_state_with_parent()
+        pad.link(branch.get_static_pad("sink"))
+
+    def see(self, sink):
+        sample = sink.emit("pull-sample")
+        info = sample.get_caps().get_structure(0)
+        width, height = info.get_value("width"), info.get_value("height")
+        data = sample.get_buffer().extract_dup(height // 2 * ((width * 3 + 3) & ~3) + width // 2 * 3, 3)
+        bright = "".join(name for name, value in zip("RGB", data) if value > 170)
+        dark = sum(value < 60 for value in data)
+        names = {"R": "red", "G": "green", "B": "blue", "": "black"}
+        name = names.get(bright, "mixed") if dark == 3 - len(bright) else "mixed"
+        self.say("picture", f"picture {name} {width}x{height}")
+        return Gst.FlowReturn.OK
+
+    def hear(self, sink):
+        buffer = sink.emit("pull-sample").get_buffer()
+        samples = memoryview(buffer.extract_dup(0, buffer.get_size())).cast("h")
+        self.say("sound", "sound" if max(samples) > 500 else "silence")
+        return Gst.FlowReturn.OK
+
+
 def answer(words, offer):
     colour = words[-1]
+    if colour == "whip":
+        receiver = Receiver()
+        return exchange(words, offer, receiver.pipeline, receiver.webrtc)
     if "h264" in words:
         # webrtcbin matches the caps of the offer exactly, so the level of the encoder's stream is hidden from it.
         caps = "application/x-rtp,media=video,encoding-name=H264,payload=97,clock-rate=90000,"
@@ -57,7 +110,10 @@ def answer(words, offer):
         + ("" if colour == "sound" else f"{picture} ! {video} ! w. ") +
         "audiotestsrc is-live=true volume=0.5 ! opusenc ! rtpopuspay pt=111 "
         "! application/x-rtp,media=audio,encoding-name=OPUS,payload=111 ! w.")
-    webrtc = pipeline.get_by_name("w")
+    return exchange(words, offer, pipeline, pipeline.get_by_name("w"))
+
+
+def exchange(words, offer, pipeline, webrtc):
     gathered = threading.Event()
     webrtc.connect(
         "notify::ice-gathering-state",

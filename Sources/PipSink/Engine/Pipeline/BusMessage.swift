@@ -7,7 +7,7 @@ package enum BusMessage {
   /// - Parameters:
   ///   - message: an error message.
   ///   - readsFiles: whether the pipeline reads only files, whose contents are the same at the next start.
-  static func error(in message: UnsafeMutablePointer<GstMessage>, readsFiles: Bool) -> PipSinkError {
+  package static func error(in message: UnsafeMutablePointer<GstMessage>, readsFiles: Bool) -> PipSinkError {
     let parts = parts(of: message, gst_message_parse_error)
     return .pipeline(
       .elementFailed(

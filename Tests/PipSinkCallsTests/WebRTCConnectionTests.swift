@@ -9,21 +9,21 @@ import Testing
 
 /// Calls with a peer in the same process, over the loopback interface.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: CallFixture.isUsable, "the elements for WebRTC are not installed"))
-@MainActor struct WebRTCReceiverTests {
+@MainActor struct WebRTCConnectionTests {
   private let session: PictureInPictureSession
   private let configuration = CallFixture.configuration
 
   init() throws { session = try CallFixture.makeSession() }
 
-  private func receiver(from peer: WebRTCPeer, video: Int = 1, audio: Int = 0) -> WebRTCReceiver {
-    WebRTCReceiver(
+  private func receiver(from peer: WebRTCPeer, video: Int = 1, audio: Int = 0) -> WebRTCConnection {
+    WebRTCConnection(
       into: session, configuration: configuration,
       signalling: .offering(video: video, audio: audio) { await peer.answer($0) })
   }
 
   /// A receiver that answers the offers of a peer.
-  private func receiver(answering peer: WebRTCPeer) -> WebRTCReceiver {
-    WebRTCReceiver(
+  private func receiver(answering peer: WebRTCPeer) -> WebRTCConnection {
+    WebRTCConnection(
       into: session, configuration: configuration,
       signalling: .answering(offer: { await peer.offer() }, answer: { peer.take($0) }))
   }
@@ -70,7 +70,7 @@ import Testing
     let place = TestPlace(160, 120)
     session.attach(place, toStream: "anna")
     let peer = WebRTCPeer(.video("red", of: "anna"))
-    let receiver = WebRTCReceiver(
+    let receiver = WebRTCConnection(
       into: session, configuration: configuration,
       signalling: .offering(video: 1, audio: 0) { await peer.answer($0) })
     receiver.start()
@@ -144,7 +144,7 @@ import Testing
     let peer = WebRTCPeer(.sound(of: "anna"), .video("red", of: "anna"), .video("blue", of: "ben"))
     var configuration = configuration
     configuration.audioSink = "valve drop=true ! fakesink"
-    let receiver = WebRTCReceiver(
+    let receiver = WebRTCConnection(
       into: session, configuration: configuration,
       signalling: .answering(offer: { await peer.offer() }, answer: { peer.take($0) }))
     receiver.start()
@@ -165,8 +165,10 @@ import Testing
   @Test func theSnippetOfTheDocumentShowsThePeersTracks() async throws {
     let page = try String(contentsOf: Demo.root.appendingPathComponent("docs/embedding.md"), encoding: .utf8)
     let file = Demo.root.appendingPathComponent("Tests/PipSinkCallsTests/CallSnippet.swift")
-    let snippet = try #require(try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n\n").last)
-    #expect(page.contains("```swift\n\(snippet)```"))
+    let snippets = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n\n").suffix(2)
+    for snippet in snippets {
+      #expect(page.contains("```swift\n\(snippet.trimmingCharacters(in: .newlines))\n```"), "\(snippet)")
+    }
     let peer = WebRTCPeer(.video("red", of: "anna"))
     let server = CallServer(peer)
     let receiver = call(server, session)
@@ -186,7 +188,7 @@ import Testing
     var configuration = configuration
     configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: .milliseconds(50))
     configuration.silenceTimeout = .seconds(1)
-    let receiver = WebRTCReceiver(
+    let receiver = WebRTCConnection(
       into: session, configuration: configuration,
       signalling: .offering(video: 1, audio: 0) { await peers.withLock { $0[0] }.answer($0) })
     let states = receiver.states()
@@ -194,7 +196,7 @@ import Testing
     try #require(await shows("anna", 0...40, 0...40, 220...255))
     let killed = peers.withLock { $0.removeFirst() }
     killed.kill()
-    var seen: [WebRTCReceiver.State] = []
+    var seen: [WebRTCConnection.State] = []
     for await state in states {
       seen.append(state)
       if seen.count == 4 { break }
@@ -313,7 +315,7 @@ import Testing
     configuration.signallingTimeout = .milliseconds(name == "silence" ? 200 : 20_000)
     configuration.connectionTimeout = .milliseconds(500)
     let peer = WebRTCPeer(.video("red"))
-    let receiver = WebRTCReceiver(
+    let receiver = WebRTCConnection(
       into: session, configuration: configuration,
       signalling: .offering(video: 1, audio: 0) { offer in
         switch name {
@@ -365,7 +367,7 @@ import Testing
   @Test func nothingStaysOfAConnectionThatHasEnded() async throws {
     weak var connection: PeerConnection?
     weak var signals: PeerSignals?
-    weak var receiver: WebRTCReceiver?
+    weak var receiver: WebRTCConnection?
     do {
       let peer = WebRTCPeer(.video("red", of: "anna"))
       let made = self.receiver(from: peer)

@@ -1,8 +1,9 @@
 import PipSink
 
-/// The signalling of one stream by WHEP (WebRTC-HTTP Egress Protocol): a request brings the offer, its answer is the
-/// answer, and another request ends the session that the first one has made on the server.
-final class WHEPClient: Sendable {
+/// The signalling by WHEP (WebRTC-HTTP Egress Protocol) and WHIP (WebRTC-HTTP Ingestion Protocol), which is the same: a
+/// request brings the offer, its answer is the answer, and another request ends the session that the first one has made on
+/// the server.
+final class HTTPSignalling: Sendable {
   private let address: HTTPAddress
   private let token: String?
   private let timeout: Duration

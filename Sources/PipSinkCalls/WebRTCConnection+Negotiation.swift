@@ -2,7 +2,7 @@ import CWebRTC
 import PipSink
 
 /// The exchange of session descriptions with the peer.
-extension WebRTCReceiver {
+extension WebRTCConnection {
   /// Exchanges the first descriptions with the peer.
   func negotiate(_ connection: PeerConnection) async throws(PipSinkError) {
     switch signalling {
@@ -11,11 +11,17 @@ extension WebRTCReceiver {
         try await ask(connection) { try await exchange(offer) }
       }
     case .whep:
-      try await offer(1, 1, on: connection) { [whep] offer throws(PipSinkError) in
-        try await whep?.answer(to: offer) ?? ""
+      try await offer(1, 1, on: connection) { [http] offer throws(PipSinkError) in
+        try await http?.answer(to: offer) ?? ""
+      }
+    case .whip:
+      try await offer(0, 0, on: connection) { [http] offer throws(PipSinkError) in
+        try await http?.answer(to: offer) ?? ""
       }
     case .answering(let offer, let send):
-      let made = try await makeAnswer(to: ask(connection, offer), on: connection)
+      let text = try await ask(connection, offer)
+      try await sendTracks(asked: text, on: connection)
+      let made = try await makeAnswer(to: text, on: connection)
       _ = try await ask(connection) {
         try await send(made)
         return ""
@@ -23,15 +29,48 @@ extension WebRTCReceiver {
     }
   }
 
-  /// Offers to receive so many tracks, and takes the answer that `exchange` returns.
+  /// Offers to receive so many tracks and to send those of this side, and takes the answer that `exchange` returns.
   private func offer(
     _ video: Int, _ audio: Int, on connection: PeerConnection,
     _ exchange: (_ offer: String) async throws(PipSinkError) -> String
   ) async throws(PipSinkError) {
-    for _ in 0..<video { pipsink_webrtc_add_receiver(connection.webrtc, Self.videoFormats) }
-    for _ in 0..<audio { pipsink_webrtc_add_receiver(connection.webrtc, Self.audioFormats) }
+    // What is sent is in the first media, in which the peer may send, too.
+    var (video, audio) = (video, audio)
+    if let sent {
+      sentLines = [0: video > 0]
+      var sound: OutgoingTracks.Line?
+      if sent.sending.audioSource != nil {
+        sentLines[1] = audio > 0
+        sound = .init(payloadType: 111, isReceived: audio > 0)
+        audio -= 1
+      }
+      let picture = OutgoingTracks.Line(payloadType: 96, isReceived: video > 0)
+      video -= 1
+      sent.begin(try await wait(for: connection.makeTracks(sent.sending, video: picture, audio: sound), connection))
+    }
+    for _ in 0..<max(0, video) { pipsink_webrtc_add_receiver(connection.webrtc, Self.videoFormats) }
+    for _ in 0..<max(0, audio) { pipsink_webrtc_add_receiver(connection.webrtc, Self.audioFormats) }
     let offer = try await describe("offer", on: connection)
     try await take("answer", exchange(offer), on: connection)
+  }
+
+  /// Makes the tracks of this side for an offer of the peer, in the first media in which it receives.
+  private func sendTracks(asked offer: String, on connection: PeerConnection) async throws(PipSinkError) {
+    guard let sent else { return }
+    let tracks = try SessionDescription(offer).tracks
+    func line(_ isVideo: Bool, _ format: String) throws(PipSinkError) -> OutgoingTracks.Line {
+      guard let track = tracks.first(where: { $0.isVideo == isVideo && $0.isReceived && $0.formats[format] != nil })
+      else { throw Self.refusal(of: format) }
+      sentLines[track.index] = true
+      return .init(payloadType: track.formats[format] ?? 0, isReceived: true)
+    }
+    let video = try line(true, "VP8")
+    let audio = sent.sending.audioSource == nil ? nil : try line(false, "OPUS")
+    sent.begin(try await wait(for: connection.makeTracks(sent.sending, video: video, audio: audio), connection))
+  }
+
+  private static func refusal(of format: String) -> PipSinkError {
+    .call(.invalidDescription(reason: "the peer receives no \(format == "VP8" ? "video in VP8" : "sound in Opus")"))
   }
 
   private static let videoFormats =
@@ -52,15 +91,26 @@ extension WebRTCReceiver {
 
   /// Takes the peer's description.
   ///
-  /// webrtcbin is told that the peer sends all tracks. It would end a track that the peer no longer sends, whose last
-  /// packets would then end the whole connection, and it cannot receive such a track again.
+  /// webrtcbin is told that the peer sends all tracks that it may send. It would end a track that the peer no longer
+  /// sends, whose last packets would then end the whole connection, and it cannot receive such a track again.
   private func take(_ kind: String, _ text: String, on connection: PeerConnection) async throws(PipSinkError) {
     let description = try SessionDescription(text, named: received.onlyID)
     guard !description.fingerprints.isEmpty else {
       throw .call(.invalidDescription(reason: "it has no fingerprint of the peer's certificate"))
     }
-    let sent = SessionDescription.text(text, with: "sendonly", for: description.tracks)
-    try await wait(for: connection.set("remote", kind, sent), connection)
+    for track in description.tracks where sentLines[track.index] != nil && kind == "answer" {
+      let format = track.isVideo ? "VP8" : "OPUS"
+      guard track.isReceived, track.formats[format] != nil else { throw Self.refusal(of: format) }
+    }
+    let directed = SessionDescription.text(text) { [sentLines] index in
+      guard let track = description.tracks.first(where: { $0.index == index }) else { return nil }
+      return switch sentLines[index] {
+      case nil: "sendonly"
+      case true?: track.isReceived ? "sendrecv" : "sendonly"
+      case false?: nil
+      }
+    }
+    try await wait(for: connection.set("remote", kind, directed), connection)
     fingerprints = description.fingerprints
     received.described = description.tracks
   }
@@ -69,7 +119,11 @@ extension WebRTCReceiver {
   func makeAnswer(to offer: String, on connection: PeerConnection) async throws(PipSinkError) -> String {
     try await take("offer", offer, on: connection)
     let answer = try await describe("answer", on: connection)
-    return SessionDescription.text(answer, with: "inactive", for: received.described.filter { !$0.isSent })
+    // The answer says what the offer allows, and not what webrtcbin was told.
+    return SessionDescription.text(answer) { [sentLines, received] index in
+      guard let track = received.described.first(where: { $0.index == index }), !track.isSent else { return nil }
+      return sentLines[index] != nil && track.isReceived ? "sendonly" : "inactive"
+    }
   }
 
   /// Asks the app's signalling.

@@ -1,7 +1,7 @@
 import PipSink
 
-/// One peer connection of WebRTC whose tracks are streams of a session: they come when their track arrives, and leave
-/// when it goes.
+/// One peer connection of WebRTC. Its tracks are streams of a session: they come when their track arrives, and leave
+/// when it goes. It may send a stream of the session to the peer (``Configuration/sending``).
 ///
 /// A stream's ID is the name of its MediaStream (`msid` in the SDP), or the track's `mid` where it has none. A second video
 /// of one MediaStream has both, with a dot between. A track whose ID the session has already is not shown. Sound belongs
@@ -13,22 +13,51 @@ import PipSink
 /// candidates are in the descriptions (no trickle ICE).
 ///
 /// It lives on the main actor. GStreamer needs the elements `webrtcbin`, `nicesrc` and `dtlssrtpdec`.
-@MainActor public final class WebRTCReceiver {
+@MainActor public final class WebRTCConnection {
   /// How an app brings session descriptions (SDP) to the peer and back. The closures are called for each connection, so
   /// again after a connection was lost. What they throw ends the attempt.
   public enum Signalling: Sendable {
-    /// The receiver offers to receive so many tracks of video and audio. `exchange` brings the offer to the peer and
+    /// The connection offers to receive so many tracks of video and audio. `exchange` brings the offer to the peer and
     /// returns the peer's answer.
     case offering(video: Int, audio: Int, exchange: @Sendable (_ offer: String) async throws -> String)
     /// The peer offers. `offer` returns the peer's offer, and `answer` brings the answer to the peer.
     case answering(
       offer: @Sendable () async throws -> String, answer: @Sendable (_ answer: String) async throws -> Void)
-    /// The receiver offers one video and one sound to a server by WHEP (WebRTC-HTTP Egress Protocol), and needs no
+    /// The connection offers to receive one video and one sound from a server by WHEP (WebRTC-HTTP Egress Protocol), and needs no
     /// signalling of the app's. The URL begins with `wheps://` or `https://`, or, where nothing is encrypted, with
     /// `whep://` or `http://`. Redirects are followed, and the server may name servers for STUN and TURN.
     ///
     /// The token (RFC 6750) goes to the URL's server alone, also where that redirects to another one.
     case whep(_ url: String, token: String? = nil)
+    /// The connection offers what ``Configuration/sending`` says to a server by WHIP (WebRTC-HTTP Ingestion Protocol), and
+    /// receives nothing. URL and token are as for ``whep(_:token:)``, with the schemes `whips://` and `whip://`.
+    case whip(_ url: String, token: String? = nil)
+  }
+
+  /// What the peer gets of this side: the picture of a stream, encoded as VP8, and sound, encoded as Opus.
+  ///
+  /// The picture is sent as the app's places show it, upright and with square pixels. While the stream's camera is off, it
+  /// is black, and while its microphone is off, the sound is silent
+  /// (``PipSink/PictureInPictureSession/setCameraState(_:of:)``,
+  /// ``PipSink/PictureInPictureSession/setMicrophoneState(_:of:)``). A picture that stands still is sent once a second.
+  /// Keyframes are made when the peer requests one, and lost packets are sent again. The bit rate is not adapted to the
+  /// network.
+  public struct Sending: Sendable {
+    /// The stream of the session, which is usually the local one.
+    public var streamID: StreamID
+    /// The source of the sound in the syntax of gst-launch, such as "autoaudiosrc"; nil for no sound. The session does
+    /// not play it.
+    public var audioSource: String?
+    /// The name of the MediaStream (`msid`), by which a peer with PipSink calls the stream; nil for the stream's ID.
+    /// Other characters than those of ASCII words become "-".
+    public var name: String?
+    /// The largest width and height in pixels of a picture that is wider than high. Larger ones are sent smaller.
+    public var maximumSize = PictureSize(width: 1280, height: 720)
+    /// How many bits per second the picture takes at most.
+    public var bitRate = 1_500_000
+
+    /// Makes the description of a picture without sound.
+    public init(_ streamID: StreamID) { self.streamID = streamID }
   }
 
   /// How a connection is made.
@@ -50,6 +79,8 @@ import PipSink
     /// After how long without any packet from the peer the connection counts as lost. Peers that send nothing still send
     /// control packets, some of them every five seconds.
     public var silenceTimeout: Duration = .seconds(10)
+    /// What is sent to the peer; nil for nothing. WHEP sends nothing.
+    public var sending: Sending?
     /// The end of each sound's pipeline, in the syntax of gst-launch.
     public var audioSink = "autoaudiosink"
 
@@ -57,7 +88,7 @@ import PipSink
     public init() {}
   }
 
-  /// What a receiver does.
+  /// What a connection does.
   public enum State: Equatable, Sendable {
     /// It does not run.
     case stopped
@@ -67,19 +98,23 @@ import PipSink
     case connected
     /// It makes a new connection, the `attempt`-th in a row, because of the error.
     case reconnecting(attempt: Int, after: PipSinkError)
-    /// It has given up. Its streams have been removed, except for the one of
+    /// It has given up, or the session does not have the stream that is to be sent. The streams that it has received have been removed, except for the one of
     /// ``PipSink/PictureInPictureSession/startStream(_:whep:token:configuration:)``, which has failed.
     case failed(PipSinkError)
   }
 
-  /// What is known of a stream's pictures on their way from the peer, since the connection was made.
+  /// What is known of a stream's pictures on their way from the peer, or to it, since the connection was made.
   public struct Statistics: Equatable, Sendable {
     /// How many packets have come.
     public var packetsReceived: UInt64 = 0
-    /// How many packets are missing, less those that came twice; it may be negative.
+    /// How many packets have been sent.
+    public var packetsSent: UInt64 = 0
+    /// How many packets are missing, less those that came twice; it may be negative. Of what is sent, the peer says it.
     public var packetsLost = 0
     /// How many bytes of media have come.
     public var bytesReceived: UInt64 = 0
+    /// How many bytes of media have been sent.
+    public var bytesSent: UInt64 = 0
     /// How much the time between packets varies (RFC 3550), in seconds.
     public var jitter = 0.0
     /// The time to the peer and back, in seconds; nil while nobody has measured it.
@@ -90,25 +125,29 @@ import PipSink
 
   /// What the peer sends, as the session has it.
   let received: ReceivedStreams
+  /// What the peer gets, where it gets anything.
+  let sent: SentStream?
+  /// The numbers of the media in the descriptions that are sent, and whether the peer may send in them, too.
+  var sentLines: [Int: Bool] = [:]
   let configuration: Configuration
   let signalling: Signalling
-  /// The signalling by WHEP, where that is used.
-  private(set) var whep: WHEPClient?
+  /// The signalling by WHEP or WHIP, where that is used.
+  private(set) var http: HTTPSignalling?
   private let broadcast = Broadcast<State>()
   private(set) var connection: PeerConnection?
   /// The fingerprints of the certificate that the peer says it has.
   var fingerprints: [String] = []
   private var runTask: Task<Void, Never>?
 
-  /// What the receiver does now.
+  /// What the connection does now.
   public private(set) var state = State.stopped {
     didSet { if state != oldValue { broadcast.send(state) } }
   }
 
-  /// Makes a receiver, which does nothing until ``start()``.
+  /// Makes a connection, which does nothing until ``start()``.
   ///
   /// - Parameters:
-  ///   - session: gets the streams.
+  ///   - session: gets the streams, and has the one that is sent.
   ///   - configuration: how connections are made.
   ///   - signalling: how descriptions are exchanged with the peer.
   public convenience init(
@@ -123,18 +162,28 @@ import PipSink
   ) {
     (self.configuration, self.signalling) = (configuration, signalling)
     received = ReceivedStreams(in: session, only: input)
+    let isWHEP = if case .whep = signalling { true } else { false }
+    sent = isWHEP ? nil : configuration.sending.map { SentStream($0, in: session) }
     received.disconnect = { [weak self] in self?.disconnect() ?? [] }
+    if case .whip = signalling { sent?.disconnect = { [weak self] in self?.disconnect() ?? [] } }
   }
 
   /// Every state from now on. A reader that falls behind by 1024 states loses the oldest ones.
   public func states() -> AsyncStream<State> { broadcast.stream() }
 
-  /// The streams that the receiver has added to the session, sorted.
+  /// The streams that the connection has added to the session, sorted.
   public var streamIDs: [StreamID] { received.streams.keys.sorted() }
 
-  /// Begins to connect, and returns at once. It does nothing while the receiver runs.
+  /// Begins to connect, and returns at once. It does nothing while the connection runs. When the session does not have
+  /// the stream that is to be sent, the state is ``State/failed(_:)``.
   public func start() {
     guard runTask == nil else { return }
+    do throws(PipSinkError) {
+      try sent?.follow()
+    } catch {
+      state = .failed(error)
+      return
+    }
     received.set(.requesting)
     state = .connecting
     runTask = Task { await run() }
@@ -154,6 +203,7 @@ import PipSink
   private func disconnect() -> [Completion<Void>] {
     runTask?.cancel()
     runTask = nil
+    sent?.unfollow()
     state = .stopped
     return close()
   }
@@ -162,7 +212,7 @@ import PipSink
   ///
   /// - Parameter offer: the peer's offer.
   /// - Returns: the answer for the peer.
-  /// - Throws: ``PipSinkError/Call/invalidDescription(reason:)``, also when the receiver is not connected. The streams
+  /// - Throws: ``PipSinkError/Call/invalidDescription(reason:)``, also when there is no connection. The streams
   ///   are as before then.
   public func answer(_ offer: String) async throws(PipSinkError) -> String {
     guard let connection, state == .connected else {
@@ -171,13 +221,16 @@ import PipSink
     return try await makeAnswer(to: offer, on: connection)
   }
 
-  /// What is known of a stream's way from the peer; nil where the receiver has no such stream with pictures, or webrtcbin
-  /// does not say within two seconds.
+  /// What is known of a stream's way from the peer, or to it; nil where the connection has no such stream with pictures, or
+  /// webrtcbin does not say within two seconds.
   public func statistics(of streamID: StreamID) async -> Statistics? {
-    guard let connection, let track = received.streams[streamID]?.track else { return nil }
+    let outgoing = sent?.sending.streamID == streamID ? sent?.tracks?.pad : nil
+    guard let connection, let pad = received.streams[streamID]?.track?.pad ?? outgoing else { return nil }
     let deadline = MonotonicTime.now.advanced(by: .seconds(2))
-    guard case .success(var known) = await connection.statistics(of: track.pad).value(by: deadline) else { return nil }
-    known.bitRate = received.bitRate(of: streamID, bytes: known.bytesReceived, at: .now)
+    guard case .success(var known) = await connection.statistics(of: pad).value(by: deadline) else { return nil }
+    known.bitRate =
+      outgoing == nil
+      ? received.bitRate(of: streamID, bytes: known.bytesReceived) : sent?.bitRate(bytes: known.bytesSent)
     return known
   }
 
@@ -193,6 +246,7 @@ import PipSink
       guard !error.isPermanent, let pause = configuration.retryPolicy.pause(before: attempt) else {
         received.remove(except: received.onlyID)
         received.set(.failed(error))
+        sent?.unfollow()
         runTask = nil
         state = .failed(error)
         return
@@ -207,10 +261,10 @@ import PipSink
   private func connect() async -> PipSinkError {
     do throws(PipSinkError) {
       let connection = try PeerConnection(configuration, try await servers())
-      // The receiver may have been stopped while the server was asked.
+      // It may have been stopped while the server was asked.
       guard !Task.isCancelled else {
         connection.close()
-        throw .call(.connectionLost(reason: "it has been ended here"))
+        throw .call(.connectionLost(reason: PeerConnection.endedHere))
       }
       self.connection = connection
       let events = connection.signals.events
@@ -228,17 +282,21 @@ import PipSink
       }
       state = .connected
       received.trust()
+      sent?.trust()
       return await whenLost(connection)
     } catch {
       return error
     }
   }
 
-  /// The servers for STUN and TURN that the WHEP server names.
+  /// The servers for STUN and TURN that the server of WHEP or WHIP names.
   private func servers() async throws(PipSinkError) -> [ICEServer] {
-    guard case .whep(let url, let token) = signalling else { return [] }
-    if whep == nil { whep = try WHEPClient(url, token: token, timeout: configuration.signallingTimeout) }
-    return try await whep?.servers() ?? []
+    switch signalling {
+    case .whep(let url, let token), .whip(let url, let token):
+      if http == nil { http = try HTTPSignalling(url, token: token, timeout: configuration.signallingTimeout) }
+      return try await http?.servers() ?? []
+    default: return []
+    }
   }
 
   private func whenLost(_ connection: PeerConnection) async -> PipSinkError {
@@ -258,8 +316,10 @@ import PipSink
     let old = connection
     connection = nil
     received.forgetTracks()
-    old?.signals.fail(.call(.connectionLost(reason: "it has been ended here")))
-    return [old?.close(), whep?.end()].compactMap(\.self)
+    sent?.forgetTracks()
+    sentLines = [:]
+    old?.signals.fail(.call(.connectionLost(reason: PeerConnection.endedHere)))
+    return [old?.close(), http?.end()].compactMap(\.self)
   }
 
   private func handle(_ event: PeerSignals.Event, _ connection: PeerConnection) {

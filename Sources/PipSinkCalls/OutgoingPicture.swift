@@ -1,0 +1,131 @@
+import CGStreamer
+import PipSink
+
+/// The picture that a connection sends: the frames of a stream, upright and no larger than wanted, for an encoder.
+///
+/// `@unchecked Sendable`: the pointer is constant, and an appsrc may be used from every thread.
+final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
+  private struct State {
+    /// The size of the stream's pictures, upright and with square pixels.
+    var size = PictureSize(width: 0, height: 0)
+    /// What was sent last; nil before the first picture, and when the stream has none any more.
+    var latest: PixelBuffer?
+    /// Whether a black picture is sent instead.
+    var isBlack = false
+    var sentAt = MonotonicTime.now
+  }
+
+  /// After how long without a frame the last one is sent again, so that a peer that joins sees a picture that stands
+  /// still, and that of a camera that is off.
+  static let repeatTime = Duration.seconds(1)
+
+  private let source: UnsafeMutablePointer<GstAppSrc>
+  private let limit: PictureSize
+  private let converter = PixelConverter(usesHelperThreads: false)
+  private let state = Locked(State())
+
+  /// - Parameters:
+  ///   - source: an appsrc, of which a reference is kept.
+  ///   - limit: the largest width and height, for a picture that is wider than high.
+  init(_ source: Element, limit: PictureSize) {
+    self.source = UnsafeMutableRawPointer(gst_object_ref(source)).assumingMemoryBound(to: GstAppSrc.self)
+    self.limit = limit
+  }
+
+  deinit { gst_object_unref(source) }
+
+  // MARK: - As a renderer
+
+  var renderSize: PictureSize? { limit }
+
+  func frameSizeDidChange(to size: PictureSize) { state.withLock { $0.size = size } }
+
+  func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+    let (full, isBlack, isFirst) = state.withLock { ($0.size, $0.isBlack, $0.latest == nil) }
+    let size = Self.size(for: full, limit)
+    do throws(PipSinkError) {
+      if !isBlack {
+        send(
+          try converter.convert(
+            sampleBuffer.pixelBuffer,
+            to: .init(pixelFormat: .i420, size: size, orientation: sampleBuffer.orientation)), isBlack: false)
+      } else if isFirst {
+        send(try black(.make(.i420, size: size)), isBlack: true)
+      }
+    } catch {
+      throw RenderingError(error)
+    }
+  }
+
+  /// The stream is gone, so nothing is sent any more.
+  func removeImage() { _ = state.withLock { $0.latest.take() } }
+
+  /// The size of what is sent: at most `limit`, turned for pictures that are higher than wide, and even.
+  static func size(for size: PictureSize, _ limit: PictureSize) -> PictureSize {
+    let isHigh = size.height > size.width
+    let (width, height) = (Double(max(size.width, 1)), Double(max(size.height, 1)))
+    let scale = min(
+      1, Double(isHigh ? limit.height : limit.width) / width, Double(isHigh ? limit.width : limit.height) / height)
+    func even(_ length: Double) -> Int { max(2, Int((length * scale / 2).rounded()) * 2) }
+    return PictureSize(width: even(width), height: even(height))
+  }
+
+  // MARK: - Sending
+
+  /// Whether a black picture is sent in place of the stream's.
+  func setBlack(_ isBlack: Bool) {
+    let latest = state.withLock { state in
+      let wasBlack = state.isBlack
+      state.isBlack = isBlack
+      return wasBlack ? nil : state.latest
+    }
+    if isBlack, let latest, let picture = try? black(latest.formatDescription) { send(picture, isBlack: true) }
+  }
+
+  /// Sends the last picture again when nothing has been sent for a while.
+  func repeatIfDue(at now: MonotonicTime = .now) {
+    let (latest, isBlack) = state.withLock {
+      ($0.sentAt.duration(to: now) >= Self.repeatTime ? $0.latest : nil, $0.isBlack)
+    }
+    if let latest { send(latest, isBlack: isBlack) }
+  }
+
+  private func black(_ format: VideoFormatDescription) throws(PipSinkError) -> PixelBuffer {
+    var picture = try converter.pool.makePixelBuffer(format)
+    for plane in 0..<format.planeCount {
+      try picture.withMutablePlane(plane) { bytes, _ in
+        bytes.withUnsafeMutableBytes { bytes in
+          for index in bytes.indices { bytes[index] = plane == 0 ? 16 : 128 }
+        }
+      }
+    }
+    return picture.finish()
+  }
+
+  /// - Parameter isBlack: whether the frame is for the time in which black is sent. It is sent only then: a picture that
+  ///   was converted while the camera was turned off must not follow the black one.
+  private func send(_ frame: PixelBuffer, isBlack: Bool) {
+    let before = state.withLock { state -> PixelBuffer? in
+      guard state.isBlack == isBlack else { return nil }
+      defer { (state.latest, state.sentAt) = (frame, .now) }
+      push(frame)
+      return state.latest
+    }
+    _ = before
+  }
+
+  /// Gives a frame to the encoder, which has a queue that drops old ones, so that nobody waits.
+  private func push(_ frame: PixelBuffer) {
+    frame.withUnsafeGstSample { sample in
+      // The memory is shared. The appsrc gives the copy its time, that of its pipeline.
+      guard let buffer = gst_buffer_copy(gst_sample_get_buffer(sample)) else { return }
+      defer { gst_buffer_unref(buffer) }
+      buffer.pointee.pts = PIPSINK_CLOCK_TIME_NONE
+      buffer.pointee.dts = PIPSINK_CLOCK_TIME_NONE
+      buffer.pointee.duration = PIPSINK_CLOCK_TIME_NONE
+      let timeless = gst_sample_new(buffer, gst_sample_get_caps(sample), nil, nil)
+      defer { gst_sample_unref(timeless) }
+      gst_app_src_push_sample(source, timeless)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import CGStreamer
+import CWebRTC
+import PipSink
+
+/// The tracks that a connection sends, with the elements that encode them. They live as long as the connection.
+///
+/// `@unchecked Sendable`: the pointers are constant, and GStreamer's objects may be used from every thread.
+final class OutgoingTracks: @unchecked Sendable {
+  /// A medium that is sent.
+  struct Line {
+    /// The number that its packets have in RTP.
+    var payloadType: Int
+    /// Whether the peer may send in it, too.
+    var isReceived: Bool
+  }
+
+  let picture: OutgoingPicture
+  /// The pad of webrtcbin that gets the picture.
+  let pad: Pad
+  private let volume: Element?
+
+  /// Encodes VP8 and Opus for webrtcbin. It may block, as a microphone does that cannot be opened.
+  ///
+  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` for the description of the sound,
+  ///   ``PipSinkError/Pipeline/missingElements(_:)``, ``PipSinkError/Pipeline/elementFailed(element:message:detail:kind:)``.
+  init(
+    _ sending: WebRTCConnection.Sending, video: Line, audio: Line?, on connection: PeerConnection
+  ) throws(PipSinkError) {
+    let encoder =
+      "appsrc name=source is-live=true format=time do-timestamp=true max-buffers=2 max-bytes=0 leaky-type=downstream "
+      + "! vp8enc deadline=1 cpu-used=8 threads=2 end-usage=cbr target-bitrate=\(sending.boundedBitRate) "
+      + "keyframe-max-dist=300 ! rtpvp8pay pt=\(video.payloadType) mtu=1200 picture-id-mode=15-bit "
+      + "! capsfilter caps=\"application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000"
+    let (bin, pad) = try Self.add(encoder, video, sending, connection)
+    defer { gst_object_unref(bin) }
+    self.pad = pad
+    guard let source = gst_bin_get_by_name(bin.asBin, "source") else {
+      throw .pipeline(.missingElements(["appsrc"]))
+    }
+    picture = OutgoingPicture(source, limit: sending.maximumSize)
+    gst_object_unref(source)
+    guard let sound = sending.audioSource, let audio else {
+      volume = nil
+      return
+    }
+    let soundEncoder =
+      "\(sound) ! queue leaky=downstream max-size-buffers=0 max-size-bytes=0 max-size-time=200000000 ! audioconvert "
+      + "! audioresample ! volume name=\(Self.volumeName) mute=true ! opusenc ! rtpopuspay pt=\(audio.payloadType) "
+      + "! capsfilter caps=\"application/x-rtp,media=audio,encoding-name=OPUS,clock-rate=48000"
+    do throws(PipSinkError) {
+      let (soundBin, soundPad) = try Self.add(soundEncoder, audio, sending, connection)
+      volume = gst_bin_get_by_name(soundBin.asBin, Self.volumeName)
+      gst_object_unref(soundBin)
+      gst_object_unref(soundPad)
+    } catch {
+      volume = nil
+      throw error
+    }
+  }
+
+  deinit {
+    gst_object_unref(pad)
+    if let volume { gst_object_unref(volume) }
+  }
+
+  private static let volumeName = "pipsink-microphone"
+
+  /// Whether silence is sent in place of the sound, as it is at first.
+  func setMuted(_ isMuted: Bool) {
+    if let volume { pipsink_webrtc_set_property(volume, "mute", isMuted ? "true" : "false") }
+  }
+
+  /// Adds elements that end in packets, and has webrtcbin send those.
+  private static func add(
+    _ description: String, _ line: Line, _ sending: WebRTCConnection.Sending, _ connection: PeerConnection
+  ) throws(PipSinkError) -> (bin: Element, pad: Pad) {
+    // With the source's number in the caps, the offer has it before there are packets.
+    let full = "\(description),payload=\(line.payloadType),ssrc=(uint)\(UInt32.random(in: 1 ... .max))\""
+    var error: UnsafeMutablePointer<GError>?
+    defer { g_clear_error(&error) }
+    guard let bin = gst_parse_bin_from_description_full(full, 1, nil, GST_PARSE_FLAG_FATAL_ERRORS, &error),
+      let source = gst_element_get_static_pad(bin, "src")
+    else { throw .pipeline(.invalid(reason: error.map { String(cString: $0.pointee.message) } ?? full)) }
+    defer { gst_object_unref(source) }
+    let element = UnsafeMutableRawPointer(gst_object_ref_sink(bin)).assumingMemoryBound(to: GstElement.self)
+    guard let pad = gst_element_request_pad_simple(connection.webrtc, "sink_%u") else {
+      gst_object_unref(element)
+      throw .pipeline(.missingElements(["webrtcbin"]))
+    }
+    pipsink_webrtc_set_property(pad, "msid", sending.mediaStreamName)
+    if let transceiver = pipsink_webrtc_transceiver(pad) {
+      pipsink_webrtc_enable_nack(transceiver)
+      if !line.isReceived { pipsink_webrtc_set_property(transceiver, "direction", "sendonly") }
+      g_object_unref(transceiver)
+    }
+    gst_bin_add(connection.pipeline.asBin, element)
+    guard gst_pad_link(source, pad) == GST_PAD_LINK_OK, gst_element_sync_state_with_parent(element) != 0 else {
+      defer {
+        gst_object_unref(element)
+        gst_object_unref(pad)
+      }
+      throw connection.signals.elementError ?? .pipeline(.stateChangeFailed(pipeline: description))
+    }
+    return (element, pad)
+  }
+}
+
+extension WebRTCConnection.Sending {
+  fileprivate var boundedBitRate: Int { max(50_000, min(bitRate, 100_000_000)) }
+
+  /// The name as SDP can have it.
+  var mediaStreamName: String {
+    let text = (name ?? streamID.rawValue).utf8.prefix(64).map { byte in
+      let isAllowed = Self.nameBytes.contains(byte)
+      return Character(UnicodeScalar(isAllowed ? byte : UInt8(ascii: "-")))
+    }
+    return text.isEmpty ? "-" : String(text)
+  }
+
+  private static let nameBytes = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+".utf8)
+}

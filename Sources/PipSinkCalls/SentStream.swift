@@ -1,0 +1,88 @@
+import PipSink
+
+/// The stream of a session that a connection sends. Its picture is sent while there is a connection to a peer that has
+/// shown its certificate.
+@MainActor final class SentStream: StreamSender {
+  private let session: PictureInPictureSession
+  let sending: WebRTCConnection.Sending
+  /// Ends the connection with the stream; nil where the connection has more to do.
+  var disconnect: (@MainActor () -> [Completion<Void>])?
+  private(set) var tracks: OutgoingTracks?
+  private var isTrusted = false
+  private var (isCameraOff, isMicrophoneOff) = (false, false)
+  private var bitRate = BitRateMeter()
+  private var repetition: Task<Void, Never>?
+
+  init(_ sending: WebRTCConnection.Sending, in session: PictureInPictureSession) {
+    (self.sending, self.session) = (sending, session)
+  }
+
+  /// Follows the stream's camera and microphone, and its end.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
+  func follow() throws(PipSinkError) { try session.add(self, to: sending.streamID) }
+
+  func unfollow() { session.remove(self, from: sending.streamID) }
+
+  /// Takes the tracks of a new connection.
+  func begin(_ tracks: OutgoingTracks) {
+    self.tracks = tracks
+    apply()
+  }
+
+  /// Sends the picture and the sound: the peer has shown its certificate.
+  func trust() {
+    guard let picture = tracks?.picture else { return }
+    isTrusted = true
+    apply()
+    session.attach(picture, toStream: sending.streamID)
+    repetition = Task {
+      while !Task.isCancelled {
+        try? await Task.sleep(for: OutgoingPicture.repeatTime / 2)
+        picture.repeatIfDue()
+      }
+    }
+  }
+
+  /// Sends nothing any more: the connection has ended.
+  func forgetTracks() {
+    repetition?.cancel()
+    repetition = nil
+    if let picture = tracks?.picture { session.detach(picture, fromStream: sending.streamID) }
+    (tracks, isTrusted) = (nil, false)
+  }
+
+  /// The bits per second since this was asked before; nil the first time.
+  func bitRate(bytes: UInt64) -> Double? { bitRate.rate(bytes: bytes, at: .now) }
+
+  func setDevices(isCameraOff: Bool, isMicrophoneOff: Bool) {
+    (self.isCameraOff, self.isMicrophoneOff) = (isCameraOff, isMicrophoneOff)
+    apply()
+  }
+
+  private func apply() {
+    tracks?.picture.setBlack(isCameraOff)
+    tracks?.setMuted(!isTrusted || isMicrophoneOff)
+  }
+
+  func end() -> [Completion<Void>] {
+    if let disconnect { return disconnect() }
+    // The rest of the call goes on when its local picture is removed.
+    if let picture = tracks?.picture { session.detach(picture, fromStream: sending.streamID) }
+    repetition?.cancel()
+    return []
+  }
+}
+
+/// Measures bit rates from one question to the next.
+struct BitRateMeter {
+  private var measured: (bytes: UInt64, at: MonotonicTime)?
+
+  /// The bits per second since the last call; nil at the first one.
+  mutating func rate(bytes: UInt64, at now: MonotonicTime) -> Double? {
+    let before = measured
+    measured = (bytes, now)
+    guard let before, before.at < now, bytes >= before.bytes else { return nil }
+    return Double(bytes - before.bytes) * 8 / (before.at.duration(to: now) / .seconds(1))
+  }
+}

@@ -1,0 +1,285 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+@testable import PipSinkCalls
+@testable import TestSupport
+
+/// Streams of a session that are sent: to a server of WHIP, and to the other participant of a call.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: CallFixture.isUsable, "the elements for WebRTC are not installed"))
+@MainActor struct WebRTCSendingTests {
+  private let session: PictureInPictureSession
+  private var configuration = CallFixture.configuration
+
+  init() throws {
+    session = try CallFixture.makeSession()
+    configuration.sending = .init("me")
+  }
+
+  /// Starts the local stream, with a camera that shows one colour.
+  private func startCamera(_ color: String = "red", in session: PictureInPictureSession? = nil) throws {
+    try (session ?? self.session).startStream(
+      "me",
+      from: .text(
+        "videotestsrc is-live=true pattern=\(color) ! video/x-raw,width=320,height=240,framerate=30/1 ! appsink"))
+  }
+
+  private func publish(
+    to server: WHEPServer, sound: String? = nil, change: (inout WebRTCConnection.Configuration) -> Void = { _ in }
+  ) throws -> WebRTCConnection {
+    var configuration = configuration
+    configuration.sending?.audioSource = sound
+    change(&configuration)
+    return try session.publishStream("me", whip: server.url("whip", scheme: "whip"), configuration: configuration)
+  }
+
+  private func says(_ server: WHEPServer, _ line: String, after count: Int = 0) async -> Bool {
+    await eventually(within: 20) { server.log.dropFirst(count).contains(line) }
+  }
+
+  private static let tone = "audiotestsrc is-live=true volume=0.5"
+
+  // MARK: - WHIP
+
+  @Test func aServerGetsThePictureAndTheSoundUntilTheStreamIsRemoved() async throws {
+    let server = try await WHEPServer()
+    try startCamera()
+    let connection = try publish(to: server, sound: Self.tone)
+    #expect(connection.state == .connecting)
+    try #require(await says(server, "picture red 320x240"), "\(connection.state) \(server.log)")
+    #expect(await says(server, "sound"), "\(server.log)")
+    #expect(connection.state == .connected && connection.streamIDs.isEmpty)
+    #expect(session.streams.map(\.id) == ["me"])
+    let first = try #require(await connection.statistics(of: "me"))
+    #expect(first.packetsSent > 0 && first.bytesSent > 0 && first.packetsReceived == 0 && first.bitRate == nil)
+    #expect(try #require(await connection.statistics(of: "me")).bitRate != nil)
+    try session.removeStream("me")
+    #expect(connection.state == .stopped)
+    #expect(await says(server, "DELETE /session/1 200"), "\(server.log)")
+    connection.start()
+    #expect(connection.state == .failed(.stream(.unknown("me", known: []))))
+  }
+
+  @Test(.enabled(if: WHEPServer.hasAiortc, "aiortc could not be downloaded"))
+  func anotherImplementationOfWebRTCReceivesPictureAndSound() async throws {
+    let server = try await WHEPServer(.aiortc)
+    try startCamera("blue")
+    let connection = try publish(to: server, sound: Self.tone)
+    try #require(await says(server, "picture blue 320x240"), "\(connection.state) \(server.log)")
+    #expect(await says(server, "sound"), "\(server.log)")
+    await connection.stop()
+    #expect(server.log.last == "DELETE /session/1 200")
+    #expect(session.streams.map(\.id) == ["me"], "the stream stays in the session")
+  }
+
+  @Test func theStopOfTheSessionWaitsForTheServer() async throws {
+    let server = try await WHEPServer()
+    try startCamera()
+    let connection = try publish(to: server)
+    try #require(await says(server, "picture red 320x240"), "\(connection.state) \(server.log)")
+    #expect(await session.stop())
+    #expect(connection.state == .stopped && server.log.last == "DELETE /session/1 200")
+  }
+
+  @Test func aCameraThatIsOffIsBlackAndAMicrophoneThatIsOffIsSilent() async throws {
+    let server = try await WHEPServer()
+    try startCamera()
+    let connection = try publish(to: server, sound: Self.tone)
+    try #require(await says(server, "picture red 320x240"), "\(connection.state) \(server.log)")
+    try #require(await says(server, "sound"), "\(server.log)")
+    var count = server.log.count
+    try session.setCameraState(.off, of: "me")
+    try session.setMicrophoneState(.off, of: "me")
+    #expect(await says(server, "picture black 320x240", after: count), "\(server.log)")
+    #expect(await says(server, "silence", after: count), "\(server.log)")
+    #expect(server.log.dropFirst(count).count == 2, "nothing of the camera comes after the black picture")
+    count = server.log.count
+    try session.setCameraState(.on, of: "me")
+    try session.setMicrophoneState(.on, of: "me")
+    #expect(await says(server, "picture red 320x240", after: count), "\(server.log)")
+    #expect(await says(server, "sound", after: count), "\(server.log)")
+    await connection.stop()
+  }
+
+  /// A server that connects anew while the camera is off gets a black picture, too.
+  @Test func aConnectionThatIsMadeWhileTheCameraIsOffBeginsBlack() async throws {
+    let server = try await WHEPServer()
+    try startCamera()
+    #expect(await eventually(within: 20) { session.router.statistics(of: "me")?.received ?? 0 > 0 })
+    try session.setCameraState(.off, of: "me")
+    #expect(await eventually { session.placeholder(of: "me") == .cameraOff })
+    let connection = try publish(to: server)
+    try #require(await says(server, "picture black 320x240"), "\(connection.state) \(server.log)")
+    await connection.stop()
+    #expect(!server.log.contains { $0.hasPrefix("picture red") }, "\(server.log)")
+  }
+
+  @Test func aPictureThatStandsStillIsSentAgainForThoseWhoComeLater() async throws {
+    let server = try await WHEPServer()
+    let input = try session.addInput("me")
+    let format = try VideoFormatDescription.make(.i420, size: PictureSize(width: 64, height: 48))
+    input.push(try PixelBufferPool().makePixelBuffer(format).finish())
+    #expect(await eventually { session.router.statistics(of: "me")?.received == 1 })
+    let connection = try publish(to: server)
+    try #require(await eventually(within: 20) { connection.state == .connected }, "\(connection.state)")
+    let before = try #require(await connection.statistics(of: "me")).packetsSent
+    #expect(
+      await eventually(within: 20, { await connection.statistics(of: "me")?.packetsSent ?? 0 > before + 2 }))
+    #expect(session.router.statistics(of: "me")?.received == 1)
+    await connection.stop()
+  }
+
+  @Test func aLargePictureIsSentAsLargeAsWantedAndUpright() async throws {
+    let server = try await WHEPServer()
+    try session.startStream(
+      "me",
+      from: .text(
+        "videotestsrc is-live=true pattern=red ! video/x-raw,width=1280,height=720,framerate=10/1 "
+          + "! taginject tags=image-orientation=rotate-90 ! appsink"))
+    let connection = try publish(to: server) { $0.sending?.maximumSize = PictureSize(width: 320, height: 240) }
+    // It is higher than wide, and so is the largest size then.
+    try #require(await says(server, "picture red 180x320"), "\(connection.state) \(server.log)")
+    await connection.stop()
+  }
+
+  @Test func whatIsSentGoesOnByANewSessionWhenTheServerIsGone() async throws {
+    let server = try await WHEPServer()
+    try startCamera()
+    let connection = try publish(to: server) {
+      $0.retryPolicy = RetryPolicy(limit: 3, firstPause: .milliseconds(50))
+    }
+    try #require(await says(server, "picture red 320x240"), "\(connection.state) \(server.log)")
+    let count = server.log.count
+    connection.connection?.signals.fail(.call(.connectionLost(reason: "the test says so")))
+    #expect(await says(server, "picture red 320x240", after: count), "\(connection.state) \(server.log)")
+    #expect(server.log.filter { $0 == "POST /whip 201" }.count == 2 && server.log.contains("DELETE /session/1 200"))
+    await connection.stop()
+    #expect(server.log.last == "DELETE /session/2 200")
+    #expect(session.router.attachedLayers(ofStream: "me").isEmpty, "nobody else gets the frames")
+  }
+
+  // MARK: - A call
+
+  /// Connects two participants, of whom each sends one stream with sound.
+  private func call(
+    _ other: PictureInPictureSession, offers: AsyncStream<String>.Continuation, _ offered: AsyncStream<String>
+  ) -> (WebRTCConnection, WebRTCConnection) {
+    let answered = Completion<String>()
+    let both = ["anna", "ben"].map { name in
+      var configuration = configuration
+      configuration.sending?.name = name
+      configuration.sending?.audioSource = Self.tone
+      return configuration
+    }
+    let caller = WebRTCConnection(
+      into: session, configuration: both[0],
+      signalling: .offering(video: 1, audio: 1) { offer in
+        offers.yield(offer)
+        return await answered.value() ?? ""
+      })
+    let called = WebRTCConnection(
+      into: other, configuration: both[1],
+      signalling: .answering(
+        offer: {
+          for await offer in offered { return offer }
+          return ""
+        }, answer: { answered.complete($0) }))
+    return (caller, called)
+  }
+
+  private func sees(
+    _ id: StreamID, in session: PictureInPictureSession, _ isRight: ([UInt8]) -> Bool
+  ) async throws -> Bool {
+    guard await eventually(within: 20, { session.router.statistics(of: id)?.received ?? 0 > 10 }) else { return false }
+    let picture = try #require(session.router.latestSampleBuffer(of: id))
+    #expect(picture.pixelBuffer.size == PictureSize(width: 320, height: 240))
+    return isRight(Array(try rendered(picture, size: PictureSize(width: 32, height: 24)).pixel(16, 12)))
+  }
+
+  @Test func twoParticipantsSeeAndHearEachOtherInOneConnection() async throws {
+    let other = try CallFixture.makeSession()
+    try startCamera("red")
+    try startCamera("blue", in: other)
+    let (offered, offers) = AsyncStream.makeStream(of: String.self)
+    let (caller, called) = call(other, offers: offers, offered)
+    caller.start()
+    called.start()
+    try #require(await sees("ben", in: session) { $0[0] > 215 && $0[2] < 40 }, "\(caller.state) \(called.state)")
+    try #require(await sees("anna", in: other) { $0[2] > 215 && $0[0] < 40 }, "\(caller.state) \(called.state)")
+    #expect(await eventually { caller.received.sounds.values.map(\.streamID) == ["ben"] })
+    #expect(await eventually { called.received.sounds.values.map(\.streamID) == ["anna"] })
+    #expect(session.streams.map(\.id).sorted() == ["ben", "me"] && other.streams.map(\.id).sorted() == ["anna", "me"])
+    // The call goes on when a participant takes the local picture away.
+    try session.removeStream("me")
+    let count = try #require(session.router.statistics(of: "ben")).received
+    #expect(await eventually(within: 20) { session.router.statistics(of: "ben")?.received ?? 0 > count + 20 })
+    #expect(caller.state == .connected && called.state == .connected)
+    await caller.stop()
+    await called.stop()
+    #expect(session.streams.isEmpty && other.streams.map(\.id) == ["me"])
+  }
+
+  // MARK: - Errors
+
+  @Test func aStreamThatDoesNotExistIsNotPublished() async throws {
+    #expect(throws: PipSinkError.stream(.unknown("me", known: []))) {
+      try session.publishStream("me", whip: "whip://127.0.0.1:9/")
+    }
+    try startCamera()
+    #expect(throws: PipSinkError.self) { try session.publishStream("me", whip: "rtmp://127.0.0.1:9/") }
+    let server = try await WHEPServer()
+    let connection = try session.publishStream(
+      "me", whip: server.url("status/403", scheme: "whip"), configuration: configuration)
+    #expect(
+      await eventually(within: 20) {
+        connection.state
+          == .failed(.call(.refused(url: server.url("status/403"), status: 403, reason: "because of 403")))
+      }, "\(connection.state)")
+    #expect(session.info(of: "me")?.state == .playing, "the stream itself has not failed")
+  }
+
+  @Test(arguments: [
+    ("audiotestsrc !", "syntax error"), ("nosuchelement", "nosuchelement"),
+    ("filesrc location=/nonexistent", "filesrc"),
+  ])
+  func aMicrophoneThatCannotBeUsedIsNamed(source: String, word: String) async throws {
+    let server = try await WHEPServer()
+    try startCamera()
+    let connection = try publish(to: server, sound: source)
+    try #require(await eventually(within: 20) { if case .failed = connection.state { true } else { false } })
+    guard case .failed(let error) = connection.state else { return }
+    #expect("\(error)".contains(word), "\(error)")
+    #expect(!server.log.contains { $0.hasPrefix("POST") }, "nothing is offered without the microphone")
+  }
+
+  @Test func aPeerThatTakesNoVideoIsNamed() async throws {
+    try startCamera()
+    let peer = WebRTCPeer()
+    let connection = WebRTCConnection(
+      into: session, configuration: configuration,
+      signalling: .offering(video: 0, audio: 0) { offer in
+        await peer.answer(offer).replacing("m=video 9", with: "m=video 0")
+      })
+    connection.start()
+    let error = PipSinkError.call(.invalidDescription(reason: "the peer receives no video in VP8"))
+    #expect(await eventually(within: 20) { connection.state == .failed(error) }, "\(connection.state)")
+  }
+
+  // MARK: - Sizes and names
+
+  @Test(arguments: [
+    (1280, 720, 1280, 720, 1280, 720), (1920, 1080, 1280, 720, 1280, 720), (1080, 1920, 1280, 720, 720, 1280),
+    (320, 240, 1280, 720, 320, 240), (321, 241, 1280, 720, 322, 242), (640, 480, 320, 320, 320, 240),
+    (1, 1, 1280, 720, 2, 2), (0, 0, 1280, 720, 2, 2),
+  ])
+  func sizesThatAreSentKeepTheirShape(width: Int, height: Int, wide: Int, high: Int, sentWidth: Int, sentHeight: Int) {
+    let size = OutgoingPicture.size(
+      for: PictureSize(width: width, height: height), PictureSize(width: wide, height: high))
+    #expect(size == PictureSize(width: sentWidth, height: sentHeight))
+  }
+
+  @Test(arguments: [("anna", "anna"), ("Jörg Ü\r\na=x", "J--rg-----a-x"), ("", "-")])
+  func namesAreSafeInADescription(id: String, name: String) {
+    #expect(WebRTCConnection.Sending(StreamID(id)).mediaStreamName == name)
+  }
+}
