@@ -139,7 +139,9 @@ let package = Package(
       dependencies: [
         "CGStreamer", "CGStreamerCheck", "CLibYUV", "CWebRTC", "GstPipSink", "PipSink", "pipsink-demo",
       ],
-      exclude: ["Servers/whep-aiortc.py", "Servers/whep-server.py"]
+      exclude: [
+        "Servers/chromium.py", "Servers/whep-aiortc.py", "Servers/whep-chromium.py", "Servers/whep-server.py",
+      ]
     ),
     .testTarget(
       name: "PipSinkTests",

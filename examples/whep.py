@@ -24,8 +24,8 @@ SURVIVES_LOSS = "automatic-request-sync-points", "discard-corrupted-frames", "re
 
 
 def on_element(_, __, element):
-    is_jitter_buffer = element.get_factory().get_name() == "rtpjitterbuffer"
     # webrtcbin 1.22 leaves do-retransmission off.
+    is_jitter_buffer = element.get_name().startswith("rtpjitterbuffer")
     for name in ["do-retransmission"] if is_jitter_buffer else SURVIVES_LOSS:
         if element.find_property(name):
             element.set_property(name, True)

@@ -79,9 +79,9 @@ static inline gchar *pipsink_webrtc_reply_error(const GstStructure *reply) {
   return text;
 }
 
-/// Has lost packets of a transceiver sent again.
-static inline void pipsink_webrtc_enable_nack(gpointer transceiver) {
-  g_object_set(transceiver, "do-nack", TRUE, NULL);
+/// Sets whether lost packets of a transceiver are sent again.
+static inline void pipsink_webrtc_set_nack(gpointer transceiver, gboolean is_enabled) {
+  g_object_set(transceiver, "do-nack", is_enabled, NULL);
 }
 
 /// Adds a transceiver that only receives.
@@ -90,7 +90,7 @@ static inline void pipsink_webrtc_add_receiver(GstElement *webrtc, const gchar *
   GObject *transceiver = NULL;
   g_signal_emit_by_name(webrtc, "add-transceiver", PIPSINK_DIRECTION_RECEIVE, caps, &transceiver);
   if (transceiver != NULL) {
-    pipsink_webrtc_enable_nack(transceiver);
+    pipsink_webrtc_set_nack(transceiver, TRUE);
     g_object_unref(transceiver);
   }
   gst_caps_unref(caps);

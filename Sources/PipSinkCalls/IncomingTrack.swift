@@ -27,7 +27,7 @@ final class IncomingTrack: @unchecked Sendable {
   /// Decodes what comes from a new pad of webrtcbin.
   ///
   /// - Parameter number: how many tracks came before.
-  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)``, for instance for the audio sink of an app.
+  /// - Throws: the errors of a pipeline's description, for instance for the audio sink of an app.
   init(from pad: Pad, number: Int, audioSink: String, in pipeline: Element) throws(PipSinkError) {
     Self.isolate(pad)
     let caps = gst_pad_get_current_caps(pad) ?? gst_pad_query_caps(pad, nil)
@@ -40,13 +40,9 @@ final class IncomingTrack: @unchecked Sendable {
       isVideo
       ? "decodebin name=decoder ! videoconvert ! appsink name=sink caps=video/x-raw max-buffers=3"
       : "decodebin name=decoder ! audioconvert ! audioresample ! level name=\(name) ! volume name=volume ! \(audioSink)"
-    var error: UnsafeMutablePointer<GError>?
-    defer { g_clear_error(&error) }
-    guard let bin = gst_parse_bin_from_description_full(description, 0, nil, GST_PARSE_FLAG_FATAL_ERRORS, &error),
-      let decoder = gst_bin_get_by_name(bin.asBin, "decoder")
-    else { throw .pipeline(.invalid(reason: error.map { String(cString: $0.pointee.message) } ?? description)) }
+    bin = try PipelineParser.parseBin(description, hasGhostPads: false)
     self.pad = UnsafeMutableRawPointer(gst_object_ref(pad)).assumingMemoryBound(to: GstPad.self)
-    self.bin = UnsafeMutableRawPointer(gst_object_ref_sink(bin)).assumingMemoryBound(to: GstElement.self)
+    let decoder = gst_bin_get_by_name(bin.asBin, "decoder")
     if isVideo { takeFrames() }
     // GStreamer would choose the pad of the element that decodebin is linked to later.
     let inner = gst_element_get_static_pad(decoder, "sink")

@@ -8,10 +8,12 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
   private struct State {
     /// The size of the stream's pictures, upright and with square pixels.
     var size = PictureSize(width: 0, height: 0)
-    /// What was sent last; nil before the first picture, and when the stream has none any more.
+    /// What was sent last; nil before the first picture.
     var latest: PixelBuffer?
-    /// Whether a black picture is sent instead.
+    /// Whether a black picture is sent in place of the stream's.
     var isBlack = false
+    /// Whether nothing is sent any more.
+    var isOver = false
     var sentAt = MonotonicTime.now
   }
 
@@ -48,17 +50,17 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
         send(
           try converter.convert(
             sampleBuffer.pixelBuffer,
-            to: .init(pixelFormat: .i420, size: size, orientation: sampleBuffer.orientation)), isBlack: false)
+            to: .init(pixelFormat: .i420, size: size, orientation: sampleBuffer.orientation)), isOfStream: true)
       } else if isFirst {
-        send(try black(.make(.i420, size: size)), isBlack: true)
+        send(try black(.make(.i420, size: size)), isOfStream: false)
       }
     } catch {
       throw RenderingError(error)
     }
   }
 
-  /// The stream is gone, so nothing is sent any more.
-  func removeImage() { _ = state.withLock { $0.latest.take() } }
+  /// The stream has no picture any more, and the peer must not keep the last one.
+  func removeImage() { replaceWithBlack(state.withLock { $0.latest.take() }) }
 
   /// The size of what is sent: at most `limit`, turned for pictures that are higher than wide, and even.
   static func size(for size: PictureSize, _ limit: PictureSize) -> PictureSize {
@@ -72,14 +74,25 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
 
   // MARK: - Sending
 
-  /// Whether a black picture is sent in place of the stream's.
+  /// Whether there is a picture, which is sent at least once a second.
+  var hasPicture: Bool { state.withLock { $0.latest != nil } }
+
+  /// Sends nothing any more.
+  func end() { state.withLock { $0.isOver = true } }
+
+  /// Sets whether a black picture is sent in place of the stream's.
   func setBlack(_ isBlack: Bool) {
-    let latest = state.withLock { state in
-      let wasBlack = state.isBlack
+    // The picture before is forgotten at once, so that it cannot be sent again.
+    let before = state.withLock { state -> PixelBuffer? in
+      guard state.isBlack != isBlack else { return nil }
       state.isBlack = isBlack
-      return wasBlack ? nil : state.latest
+      return isBlack ? state.latest.take() : nil
     }
-    if isBlack, let latest, let picture = try? black(latest.formatDescription) { send(picture, isBlack: true) }
+    replaceWithBlack(before)
+  }
+
+  private func replaceWithBlack(_ picture: PixelBuffer?) {
+    if let picture, let black = try? black(picture.formatDescription) { send(black, isOfStream: false) }
   }
 
   /// Sends the last picture again when nothing has been sent for a while.
@@ -87,7 +100,7 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
     let (latest, isBlack) = state.withLock {
       ($0.sentAt.duration(to: now) >= Self.repeatTime ? $0.latest : nil, $0.isBlack)
     }
-    if let latest { send(latest, isBlack: isBlack) }
+    if let latest { send(latest, isOfStream: !isBlack) }
   }
 
   private func black(_ format: VideoFormatDescription) throws(PipSinkError) -> PixelBuffer {
@@ -102,11 +115,11 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
     return picture.finish()
   }
 
-  /// - Parameter isBlack: whether the frame is for the time in which black is sent. It is sent only then: a picture that
-  ///   was converted while the camera was turned off must not follow the black one.
-  private func send(_ frame: PixelBuffer, isBlack: Bool) {
+  /// - Parameter isOfStream: whether the frame may be the stream's. One that was converted while the camera was turned
+  ///   off must not follow the black one.
+  private func send(_ frame: PixelBuffer, isOfStream: Bool) {
     let before = state.withLock { state -> PixelBuffer? in
-      guard state.isBlack == isBlack else { return nil }
+      guard !state.isOver, !(isOfStream && state.isBlack) else { return nil }
       defer { (state.latest, state.sentAt) = (frame, .now) }
       push(frame)
       return state.latest

@@ -8,6 +8,7 @@ import PipSink
 final class OutgoingTracks: @unchecked Sendable {
   /// A medium that is sent.
   struct Line {
+    let isVideo: Bool
     /// The number that its packets have in RTP.
     var payloadType: Int
     /// Whether the peer may send in it, too.
@@ -21,15 +22,16 @@ final class OutgoingTracks: @unchecked Sendable {
 
   /// Encodes VP8 and Opus for webrtcbin. It may block, as a microphone does that cannot be opened.
   ///
-  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` for the description of the sound,
-  ///   ``PipSinkError/Pipeline/missingElements(_:)``, ``PipSinkError/Pipeline/elementFailed(element:message:detail:kind:)``.
+  /// - Throws: the errors of a pipeline's description, and
+  ///   ``PipSinkError/Pipeline/elementFailed(element:message:detail:kind:)``.
   init(
     _ sending: WebRTCConnection.Sending, video: Line, audio: Line?, on connection: PeerConnection
   ) throws(PipSinkError) {
     let encoder =
       "appsrc name=source is-live=true format=time do-timestamp=true max-buffers=2 max-bytes=0 leaky-type=downstream "
       + "! vp8enc deadline=1 cpu-used=8 threads=2 end-usage=cbr target-bitrate=\(sending.boundedBitRate) "
-      + "keyframe-max-dist=300 ! rtpvp8pay pt=\(video.payloadType) mtu=1200 picture-id-mode=15-bit "
+      + "keyframe-max-dist=300 min-force-key-unit-interval=500000000 "
+      + "! rtpvp8pay pt=\(video.payloadType) mtu=1200 picture-id-mode=15-bit "
       + "! capsfilter caps=\"application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000"
     let (bin, pad) = try Self.add(encoder, video, sending, connection)
     defer { gst_object_unref(bin) }
@@ -46,7 +48,7 @@ final class OutgoingTracks: @unchecked Sendable {
     let soundEncoder =
       "\(sound) ! queue leaky=downstream max-size-buffers=0 max-size-bytes=0 max-size-time=200000000 ! audioconvert "
       + "! audioresample ! volume name=\(Self.volumeName) mute=true ! opusenc ! rtpopuspay pt=\(audio.payloadType) "
-      + "! capsfilter caps=\"application/x-rtp,media=audio,encoding-name=OPUS,clock-rate=48000"
+      + "! capsfilter caps=\"application/x-rtp,media=audio,encoding-name=OPUS,clock-rate=48000,encoding-params=(string)2"
     do throws(PipSinkError) {
       let (soundBin, soundPad) = try Self.add(soundEncoder, audio, sending, connection)
       volume = gst_bin_get_by_name(soundBin.asBin, Self.volumeName)
@@ -76,20 +78,20 @@ final class OutgoingTracks: @unchecked Sendable {
   ) throws(PipSinkError) -> (bin: Element, pad: Pad) {
     // With the source's number in the caps, the offer has it before there are packets.
     let full = "\(description),payload=\(line.payloadType),ssrc=(uint)\(UInt32.random(in: 1 ... .max))\""
-    var error: UnsafeMutablePointer<GError>?
-    defer { g_clear_error(&error) }
-    guard let bin = gst_parse_bin_from_description_full(full, 1, nil, GST_PARSE_FLAG_FATAL_ERRORS, &error),
-      let source = gst_element_get_static_pad(bin, "src")
-    else { throw .pipeline(.invalid(reason: error.map { String(cString: $0.pointee.message) } ?? full)) }
+    let element = try PipelineParser.parseBin(full, hasGhostPads: true)
+    guard let source = gst_element_get_static_pad(element, "src") else {
+      gst_object_unref(element)
+      throw .pipeline(.invalid(reason: description))
+    }
     defer { gst_object_unref(source) }
-    let element = UnsafeMutableRawPointer(gst_object_ref_sink(bin)).assumingMemoryBound(to: GstElement.self)
     guard let pad = gst_element_request_pad_simple(connection.webrtc, "sink_%u") else {
       gst_object_unref(element)
       throw .pipeline(.missingElements(["webrtcbin"]))
     }
     pipsink_webrtc_set_property(pad, "msid", sending.mediaStreamName)
     if let transceiver = pipsink_webrtc_transceiver(pad) {
-      pipsink_webrtc_enable_nack(transceiver)
+      // Chromium refuses offers in which sound has a second source for packets that are sent again.
+      pipsink_webrtc_set_nack(transceiver, line.isVideo ? 1 : 0)
       if !line.isReceived { pipsink_webrtc_set_property(transceiver, "direction", "sendonly") }
       g_object_unref(transceiver)
     }

@@ -69,13 +69,26 @@ final class PeerConnection: @unchecked Sendable {
       guard let pipeline = Element(bitPattern: address) else { return }
       let result = changing.withLock { _ in
         // The thread that stops the pipeline may have been faster than the one that starts it.
-        state != GST_STATE_NULL && isClosed.withLock { $0 }
-          ? GST_STATE_CHANGE_FAILURE : gst_element_set_state(pipeline, state)
+        if state == GST_STATE_NULL { return Self.stop(pipeline) }
+        return isClosed.withLock { $0 } ? GST_STATE_CHANGE_FAILURE : gst_element_set_state(pipeline, state)
       }
       gst_object_unref(pipeline)
       done(result != GST_STATE_CHANGE_FAILURE)
     }
     if WorkerThread(name: "pip-call", body: body) == nil { body() }
+  }
+
+  /// Stops all elements, also beside one that could never be started, such as a sound card that is not there. On the way
+  /// down a pipeline tries to start that again, and stays as it is when that fails.
+  private static func stop(_ pipeline: Element) -> GstStateChangeReturn {
+    let result = gst_element_set_state(pipeline, GST_STATE_NULL)
+    guard result == GST_STATE_CHANGE_FAILURE else { return result }
+    for element in collectObjects(gst_bin_iterate_elements(pipeline.asBin), as: GstElement.self) {
+      gst_element_set_locked_state(element, 1)
+      gst_element_set_state(element, GST_STATE_NULL)
+      gst_object_unref(element)
+    }
+    return gst_element_set_state(pipeline, GST_STATE_NULL)
   }
 
   /// Begins to encode what is sent, on a thread of its own, since a microphone may block.

@@ -57,7 +57,7 @@ final class PeerSignals: Sendable {
     let padAdded: Added = { webrtc, pad, data in
       PeerSignals.from(data).add(pad.assumingMemoryBound(to: GstPad.self), of: webrtc)
     }
-    let transceiverAdded: Added = { _, transceiver, _ in pipsink_webrtc_enable_nack(transceiver) }
+    let transceiverAdded: Added = { _, transceiver, _ in pipsink_webrtc_set_nack(transceiver, 1) }
     let elementAdded: DeepAdded = { _, _, element, data in PeerSignals.from(data).prepare(element) }
     let gatheringChanged: Changed = { webrtc, _, data in
       guard Int(pipsink_webrtc_state(webrtc, "ice-gathering-state")) == PIPSINK_GATHERING_COMPLETE else { return }

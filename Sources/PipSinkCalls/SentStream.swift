@@ -48,9 +48,15 @@ import PipSink
   func forgetTracks() {
     repetition?.cancel()
     repetition = nil
-    if let picture = tracks?.picture { session.detach(picture, fromStream: sending.streamID) }
+    if let picture = tracks?.picture {
+      picture.end()
+      session.detach(picture, fromStream: sending.streamID)
+    }
     (tracks, isTrusted) = (nil, false)
   }
+
+  /// Whether nothing is sent at the moment, which a peer that sends nothing either leaves without an answer.
+  var isSilent: Bool { sending.audioSource == nil && tracks?.picture.hasPicture != true }
 
   /// The bits per second since this was asked before; nil the first time.
   func bitRate(bytes: UInt64) -> Double? { bitRate.rate(bytes: bytes, at: .now) }
@@ -65,13 +71,16 @@ import PipSink
     tracks?.setMuted(!isTrusted || isMicrophoneOff)
   }
 
-  func end() -> [Completion<Void>] {
-    if let disconnect { return disconnect() }
-    // The rest of the call goes on when its local picture is removed.
-    if let picture = tracks?.picture { session.detach(picture, fromStream: sending.streamID) }
-    repetition?.cancel()
-    return []
+  func streamWasRemoved() {
+    if let disconnect {
+      _ = disconnect()
+    } else if isTrusted, let picture = tracks?.picture {
+      // The rest of the call goes on, and so does this with a new stream of the same name, such as another camera.
+      session.attach(picture, toStream: sending.streamID)
+    }
   }
+
+  func sessionWillStop() -> [Completion<Void>] { disconnect?() ?? [] }
 }
 
 /// Measures bit rates from one question to the next.

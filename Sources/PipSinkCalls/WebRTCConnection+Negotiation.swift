@@ -41,12 +41,12 @@ extension WebRTCConnection {
       var sound: OutgoingTracks.Line?
       if sent.sending.audioSource != nil {
         sentLines[1] = audio > 0
-        sound = .init(payloadType: 111, isReceived: audio > 0)
+        sound = .init(isVideo: false, payloadType: 111, isReceived: audio > 0)
         audio -= 1
       }
-      let picture = OutgoingTracks.Line(payloadType: 96, isReceived: video > 0)
+      let picture = OutgoingTracks.Line(isVideo: true, payloadType: 96, isReceived: video > 0)
       video -= 1
-      sent.begin(try await wait(for: connection.makeTracks(sent.sending, video: picture, audio: sound), connection))
+      try await begin(sent, picture, sound, on: connection)
     }
     for _ in 0..<max(0, video) { pipsink_webrtc_add_receiver(connection.webrtc, Self.videoFormats) }
     for _ in 0..<max(0, audio) { pipsink_webrtc_add_receiver(connection.webrtc, Self.audioFormats) }
@@ -62,11 +62,22 @@ extension WebRTCConnection {
       guard let track = tracks.first(where: { $0.isVideo == isVideo && $0.isReceived && $0.formats[format] != nil })
       else { throw Self.refusal(of: format) }
       sentLines[track.index] = true
-      return .init(payloadType: track.formats[format] ?? 0, isReceived: true)
+      return .init(isVideo: isVideo, payloadType: track.formats[format] ?? 0, isReceived: true)
     }
     let video = try line(true, "VP8")
     let audio = sent.sending.audioSource == nil ? nil : try line(false, "OPUS")
-    sent.begin(try await wait(for: connection.makeTracks(sent.sending, video: video, audio: audio), connection))
+    try await begin(sent, video, audio, on: connection)
+  }
+
+  private func begin(
+    _ sent: SentStream, _ video: OutgoingTracks.Line, _ audio: OutgoingTracks.Line?, on connection: PeerConnection
+  ) async throws(PipSinkError) {
+    // Only a microphone can take long.
+    let source = sent.sending.audioSource ?? "appsrc"
+    sent.begin(
+      try await wait(
+        for: connection.makeTracks(sent.sending, video: video, audio: audio), connection, .seconds(5),
+        .pipeline(.stateChangeFailed(pipeline: source))))
   }
 
   private static func refusal(of format: String) -> PipSinkError {

@@ -36,12 +36,12 @@ import PipSink
 
   /// What the peer gets of this side: the picture of a stream, encoded as VP8, and sound, encoded as Opus.
   ///
-  /// The picture is sent as the app's places show it, upright and with square pixels. While the stream's camera is off, it
-  /// is black, and while its microphone is off, the sound is silent
-  /// (``PipSink/PictureInPictureSession/setCameraState(_:of:)``,
-  /// ``PipSink/PictureInPictureSession/setMicrophoneState(_:of:)``). A picture that stands still is sent once a second.
-  /// Keyframes are made when the peer requests one, and lost packets are sent again. The bit rate is not adapted to the
-  /// network.
+  /// The picture is sent as the app's places show it, upright and with square pixels. It is black while the stream's camera
+  /// is off (``PipSink/PictureInPictureSession/setCameraState(_:of:)``), and after the stream has been removed; a new one
+  /// with the same ID takes its place. The sound is silent while the stream's microphone is off
+  /// (``PipSink/PictureInPictureSession/setMicrophoneState(_:of:)``). A picture that stands still is sent once a second.
+  /// Keyframes are made when the peer requests one, at most two a second, and lost packets are sent again. The bit rate is
+  /// not adapted to the network.
   public struct Sending: Sendable {
     /// The stream of the session, which is usually the local one.
     public var streamID: StreamID
@@ -303,6 +303,7 @@ import PipSink
     connection.signals.notePacket()
     let limit = max(.milliseconds(100), configuration.silenceTimeout)
     while true {
+      if let sent, sent.isSilent, !received.described.contains(where: \.isSent) { connection.signals.notePacket() }
       let silence = connection.signals.silence
       if silence >= limit {
         return .call(.connectionLost(reason: "nothing has come from the peer for \(limit / .seconds(1)) s"))

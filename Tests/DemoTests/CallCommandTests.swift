@@ -47,7 +47,7 @@ struct CallCommandTests {
       "play", "--stream", "a=videotestsrc is-live=true ! appsink", "--stream", "b=\(Self.camera)", "--at",
       "0.1=start:b",
       "--publish", "b=" + server.url("token/whip", scheme: "whip"), "--token", "b=" + folder.path("token"),
-      "--at", "6=stop:b", "--surface", "none", "--report", "-",
+      "--at", "15=stop:b", "--surface", "none", "--report", "-",
     ])
     #expect(await demo.wait { _ in server.log.contains("picture blue 320x240") }, "\(demo.errors) \(server.log)")
     #expect(server.log.contains("POST /token/whip 201 token"))
@@ -59,21 +59,27 @@ struct CallCommandTests {
 
   @Test func aServerThatRefusesAStreamMakesTheRunFailAndTheStreamGoesOn() async throws {
     let server = try await WHEPServer()
-    let result = try await Demo.play([
-      Self.camera + " name=me", "--publish", server.url("status/401", scheme: "whip"), "--surface", "none",
-      "--duration", "3", "--report", "-",
+    let demo = try Demo.start([
+      "play", Self.camera + " name=me", "--publish", server.url("status/401", scheme: "whip"), "--surface", "none",
+      "--report", "-",
     ])
-    #expect(result.status == 74)
     let failure = "stream \"me\" is not sent: \(server.url("status/401")) has answered 401: because of 401;"
-    #expect(result.errors.contains(failure), "\(result.errors)")
+    #expect(
+      await demo.wait { $0.errors.contains(failure) && $0.errors.contains(/me [1-9][0-9.]* fps/) }, "\(demo.errors)")
+    demo.interrupt()
+    let result = try await demo.result()
+    #expect(result.status == 74)
     let report = try result.report()
     #expect(report.streams["me"]?.state == "playing" && report.streams["me"]?.sent?.state == "failed")
   }
 
   @Test func aServerThatIsNeverReachedMakesTheRunFail() async throws {
-    let result = try await Demo.play([
-      Self.camera + " name=me", "--publish", "me=whip://127.0.0.1:9/", "--surface", "none", "--duration", "2",
+    let demo = try Demo.start([
+      "play", Self.camera + " name=me", "--publish", "me=whip://127.0.0.1:9/", "--surface", "none",
     ])
+    #expect(await demo.wait { $0.errors.contains("sending stream \"me\": ") }, "\(demo.errors)")
+    demo.interrupt()
+    let result = try await demo.result()
     #expect(result.status == 74)
     #expect(result.errors.contains("stream \"me\" was never sent: "), "\(result.errors)")
   }

@@ -57,9 +57,11 @@ import Testing
     #expect(session.streams.isEmpty)
   }
 
-  @Test(.enabled(if: WHEPServer.hasAiortc, "aiortc could not be downloaded"), arguments: ["vp8", "h264"])
-  func aStreamOfAnotherImplementationOfWebRTCIsShownWithItsSound(codec: String) async throws {
-    let server = try await WHEPServer(.aiortc)
+  @Test(arguments: WHEPServer.otherPeers, ["vp8", "h264"])
+  func aStreamOfAnotherImplementationOfWebRTCIsShownWithItsSound(
+    peer: WHEPServer.Kind, codec: String
+  ) async throws {
+    let server = try await WHEPServer(peer)
     let receiver = try session.startStream("anna", whep: server.url(codec), configuration: configuration)
     try #require(await isRed("anna"), "\(receiver.state) \(server.log)")
     #expect(await eventually { receiver.received.sounds.values.map(\.streamID) == ["anna"] })

@@ -56,7 +56,7 @@ final class WebRTCPeer: @unchecked Sendable {
     else { return }
     defer { gst_object_unref(source) }
     if let transceiver = pipsink_webrtc_transceiver(pad) {
-      pipsink_webrtc_enable_nack(transceiver)
+      pipsink_webrtc_set_nack(transceiver, 1)
       g_object_unref(transceiver)
     }
     if let name = track.name { pipsink_webrtc_set_property(pad, "msid", name) }

@@ -106,6 +106,40 @@ struct ExampleTests {
     #expect(sender.log == ["POST /red 201", "DELETE /session/1 200"])
   }
 
+  /// Chromium shows a green picture in place of a camera.
+  @Test(
+    .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
+    .enabled(if: ElementInspection.exists("webrtcbin"), "webrtcbin is not installed"),
+    .enabled(if: WHEPServer.hasChromium, "chromium-headless-shell is not installed"))
+  func aBrowserThatCallsAndTheExampleSeeEachOther() async throws {
+    let (folder, server) = (try TemporaryFolder(), try await XServer())
+    let example = try RunningProgram(
+      "/usr/bin/python3", [Demo.root.appendingPathComponent("examples/browser-call/server.py").path, "0"],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let address = try #require(await example.firstLine(), "\(example.errors)")
+    let browser = try RunningProgram(
+      "/usr/bin/python3",
+      [
+        Demo.root.appendingPathComponent("Tests/TestSupport/Servers/chromium.py").path, folder.path("chromium"),
+        address,
+      ])
+    let window = try await server.window("Picture-in-Picture")
+    #expect(
+      try await eventually(within: 20) {
+        let pixel = try await server.screenshot().pixel(window.x + 20, window.y + 20)
+        return pixel[0] < 40 && (100...180).contains(pixel[1]) && pixel[2] < 40
+      }, "\(example.errors)")
+    // The page's title says when it has a picture.
+    #expect(
+      await eventually(within: 20) { browser.output.split(separator: "\n").last == "In a call with PipSink" },
+      "\(browser.output) \(browser.errors)")
+    browser.stop()
+    // A page of somebody else may not call.
+    let script = "import urllib.request; urllib.request.urlopen('\(address)call', b'v=0')"
+    let foreign = try await RunningProgram("/usr/bin/python3", ["-c", script]).result()
+    #expect(foreign.errors.contains("HTTP Error 403"), "\(foreign.errors)")
+  }
+
   /// The examples of a call whose SDK gives raw frames: a participant joins, switches the camera off and on, and leaves.
   @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"), arguments: ["sdk.py", "sdk.c"])
   func aParticipantWhoseFramesComeFromAnSDKJoinsAndLeaves(name: String) async throws {

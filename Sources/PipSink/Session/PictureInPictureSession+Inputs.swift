@@ -126,7 +126,7 @@ extension PictureInPictureSession {
   ///
   /// - Returns: what completes when that is done.
   func endInputsAndSenders() -> [Completion<Void>] {
-    let ends = known.values.flatMap { $0.senders.flatMap { $0.end() } }
+    let ends = senders.values.joined().flatMap { $0.sessionWillStop() }
     return ends
       + known.filter { $1.endHandler != nil }.flatMap { id, stream in
         let ends = stream.endHandler?() ?? []

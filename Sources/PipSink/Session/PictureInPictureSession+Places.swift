@@ -64,19 +64,19 @@ extension PictureInPictureSession {
     layer.detach()
   }
 
-  /// Has somebody send a stream's frames away until the stream is removed, and be told of its camera and microphone.
+  /// Tells somebody who sends a stream's frames away of its camera and microphone, and of its end.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   package func add(_ sender: any StreamSender, to streamID: StreamID) throws(PipSinkError) {
     try check(streamID)
     guard let stream = known[streamID] else { return }
-    known[streamID]?.senders.append(sender)
+    senders[streamID, default: []].append(sender)
     tell(sender, stream, of: streamID)
   }
 
   /// Ends what ``add(_:to:)`` has begun.
   package func remove(_ sender: any StreamSender, from streamID: StreamID) {
-    known[streamID]?.senders.removeAll { $0 === sender }
+    senders[streamID]?.removeAll { $0 === sender }
   }
 
   /// Only what the app has said of a microphone counts: a stream without sound may be sent with a microphone.
@@ -135,7 +135,7 @@ extension PictureInPictureSession {
     (old.controller ?? controller).streamSelector.set(
       id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
     if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }
-    for sender in new.senders { tell(sender, new, of: id) }
+    for sender in senders[id] ?? [] { tell(sender, new, of: id) }
     prepare()
     if old.isMicrophoneOff != new.isMicrophoneOff { display.setMicrophoneOff(new.isMicrophoneOff, for: id) }
     updatePlaces()

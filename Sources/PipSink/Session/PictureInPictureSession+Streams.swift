@@ -99,7 +99,7 @@ extension PictureInPictureSession {
     updatePlaces()
     emit(.streamRemoved(streamID, summary))
     _ = stream?.endHandler?()
-    for sender in stream?.senders ?? [] { _ = sender.end() }
+    for sender in senders[streamID] ?? [] { sender.streamWasRemoved() }
   }
 
   /// What is known of a stream at this moment; nil for an unknown stream.

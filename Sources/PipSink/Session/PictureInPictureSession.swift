@@ -90,6 +90,8 @@ public final class PictureInPictureSession {
   let screenBroadcast = Broadcast<Bool>()
   /// All streams. A stream that is removed here is forgotten.
   var known: [StreamID: SessionStream] = [:]
+  /// Those who send streams away, who may wait for a stream that has been removed.
+  var senders: [StreamID: [any StreamSender]] = [:]
   /// The second stream that the configuration names, until it is there or the app chooses one.
   var comingSecondStreamID: StreamID?
   /// The last seek that a control has asked for.

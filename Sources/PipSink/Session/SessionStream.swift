@@ -35,8 +35,6 @@ struct SessionStream {
   /// Ends what pushes its frames, when the session stops or the stream has been removed. It returns what completes when
   /// that is done.
   var endHandler: (@MainActor () -> [Completion<Void>])?
-  /// Those who send its frames away.
-  var senders: [any StreamSender] = []
   /// The controller of its own picture-in-picture window.
   var controller: PictureInPictureController?
 
@@ -52,11 +50,14 @@ struct SessionStream {
 
 /// Sends a stream's frames away, as a call does with the local picture.
 @MainActor package protocol StreamSender: AnyObject {
-  /// Called when the stream's camera or microphone is turned off or on.
+  /// Called with each change of the stream's camera or microphone.
   func setDevices(isCameraOff: Bool, isMicrophoneOff: Bool)
 
-  /// Ends the sending: the stream has been removed, or the session stops.
+  /// Called when the stream has been removed. A stream with the same ID may come later.
+  func streamWasRemoved()
+
+  /// Called when the session stops.
   ///
-  /// - Returns: what completes when it has ended.
-  func end() -> [Completion<Void>]
+  /// - Returns: what completes when the sending has ended, where it ends.
+  func sessionWillStop() -> [Completion<Void>]
 }

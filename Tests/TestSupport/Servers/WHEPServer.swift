@@ -1,24 +1,34 @@
 import Foundation
 import Testing
 
-/// A server of WHEP, which says what it is asked for.
+/// A server of WHEP and WHIP, which says what it is asked for.
 final class WHEPServer {
   /// What makes the connections.
   enum Kind: String {
     case gstreamer = "whep-server.py"
     case aiortc = "whep-aiortc.py"
+    case chromium = "whep-chromium.py"
   }
+
+  /// The implementations of WebRTC that share nothing with GStreamer's, as far as they are installed.
+  static var otherPeers: [Kind] { (hasAiortc ? [.aiortc] : []) + (hasChromium ? [.chromium] : []) }
 
   private let program: RunningProgram
   private let port: Int
   private static let packages = Demo.root.appendingPathComponent(".build/aiortc").path
 
-  static var hasAiortc: Bool { FileManager.default.fileExists(atPath: packages) }
+  /// What Chromium writes.
+  private let folder: TemporaryFolder
+
+  static var hasChromium: Bool { FileManager.default.fileExists(atPath: "/usr/lib/chromium/chromium-headless-shell") }
+  private static var hasAiortc: Bool { FileManager.default.fileExists(atPath: packages) }
 
   init(_ kind: Kind = .gstreamer) async throws {
     let script = Demo.root.appendingPathComponent("Tests/TestSupport/Servers/\(kind.rawValue)").path
+    folder = try TemporaryFolder()
+    let arguments = kind == .chromium ? [folder.path("chromium")] : []
     program = try RunningProgram(
-      "/usr/bin/python3", [script], environment: kind == .aiortc ? ["PYTHONPATH": Self.packages] : [:])
+      "/usr/bin/python3", [script] + arguments, environment: kind == .aiortc ? ["PYTHONPATH": Self.packages] : [:])
     let line = try #require(await program.firstLine(), "\(program.errors)")
     port = try #require(Int(line))
   }

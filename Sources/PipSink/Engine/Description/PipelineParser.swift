@@ -1,7 +1,7 @@
 import CGStreamer
 
 /// Makes a GstPipeline from a description, or the error that says what is wrong with it.
-enum PipelineParser {
+package enum PipelineParser {
   /// Parses a description.
   ///
   /// - Returns: a GstPipeline in state NULL. The caller owns the only reference.
@@ -19,6 +19,26 @@ enum PipelineParser {
     }
     guard let parsed else { throw .pipeline(.empty) }
     return try asPipeline(parsed)
+  }
+
+  /// Parses a part of a pipeline.
+  ///
+  /// - Parameters:
+  ///   - text: the elements, in the syntax of gst-launch.
+  ///   - hasGhostPads: whether the pads that are not linked become pads of the bin.
+  /// - Returns: a GstBin, of which the caller owns the only reference.
+  package static func parseBin(
+    _ text: String, hasGhostPads: Bool
+  ) throws(PipSinkError) -> UnsafeMutablePointer<GstElement> {
+    let context = gst_parse_context_new()
+    defer { gst_parse_context_free(context) }
+    var error: UnsafeMutablePointer<GError>?
+    defer { g_clear_error(&error) }
+    let bin = gst_parse_bin_from_description_full(
+      text, hasGhostPads ? 1 : 0, context, GST_PARSE_FLAG_FATAL_ERRORS, &error)
+    if let error { throw parseError(error.pointee, context: context, description: .text(text)) }
+    guard let bin else { throw .pipeline(.empty) }
+    return UnsafeMutableRawPointer(gst_object_ref_sink(bin)).assumingMemoryBound(to: GstElement.self)
   }
 
   private static func build(

@@ -71,7 +71,7 @@ func gobjectIsA(_ object: UnsafeMutableRawPointer, _ type: GType) -> Bool {
 
 /// Collects the objects of a GstIterator and frees the iterator. Each object comes with a reference that the caller has
 /// to release. The collection starts over when the list changes meanwhile.
-func collectObjects<Object>(
+package func collectObjects<Object>(
   _ iterator: UnsafeMutablePointer<GstIterator>?, as type: Object.Type
 ) -> [UnsafeMutablePointer<Object>] {
   guard let iterator else { return [] }
