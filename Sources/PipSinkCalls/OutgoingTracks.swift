@@ -29,9 +29,7 @@ final class OutgoingTracks: @unchecked Sendable {
   ) throws(PipSinkError) {
     let encoder =
       "appsrc name=source is-live=true format=time do-timestamp=true max-buffers=2 max-bytes=0 leaky-type=downstream "
-      + "! vp8enc deadline=1 cpu-used=8 threads=2 end-usage=cbr target-bitrate=\(sending.boundedBitRate) "
-      + "keyframe-max-dist=300 min-force-key-unit-interval=500000000 "
-      + "! rtpvp8pay pt=\(video.payloadType) mtu=1200 picture-id-mode=15-bit "
+      + "! \(Self.encoder(sending)) ! rtpvp8pay pt=\(video.payloadType) mtu=1200 picture-id-mode=15-bit "
       + "! capsfilter caps=\"application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000"
     let (bin, pad) = try Self.add(encoder, video, sending, connection)
     defer { gst_object_unref(bin) }
@@ -50,6 +48,7 @@ final class OutgoingTracks: @unchecked Sendable {
       + "! audioresample ! volume name=\(Self.volumeName) mute=true ! opusenc ! rtpopuspay pt=\(audio.payloadType) "
       + "! capsfilter caps=\"application/x-rtp,media=audio,encoding-name=OPUS,clock-rate=48000,encoding-params=(string)2"
     do throws(PipSinkError) {
+      // After an error every property has a value, so that deinit releases them.
       let (soundBin, soundPad) = try Self.add(soundEncoder, audio, sending, connection)
       volume = gst_bin_get_by_name(soundBin.asBin, Self.volumeName)
       gst_object_unref(soundBin)
@@ -63,6 +62,12 @@ final class OutgoingTracks: @unchecked Sendable {
   deinit {
     gst_object_unref(pad)
     if let volume { gst_object_unref(volume) }
+  }
+
+  /// The encoder of the picture. However often the peer requests keyframes, it makes two a second.
+  static func encoder(_ sending: WebRTCConnection.Sending) -> String {
+    "vp8enc deadline=1 cpu-used=8 threads=2 end-usage=cbr target-bitrate=\(sending.boundedBitRate) "
+      + "keyframe-max-dist=300 min-force-key-unit-interval=500000000"
   }
 
   private static let volumeName = "pipsink-microphone"

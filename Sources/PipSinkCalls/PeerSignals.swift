@@ -131,12 +131,10 @@ final class PeerSignals: Sendable {
       let posted = BusMessage.error(in: message, readsFiles: false)
       lastElementError.withLock { $0 = posted }
       // A track's own elements fail alone: what it shows stalls, and the connection goes on.
-      let name = source.objectName
-      guard name.hasPrefix("nice") || name.hasPrefix("dtls") else { return }
-      var error: UnsafeMutablePointer<GError>?
-      gst_message_parse_error(message, &error, nil)
-      defer { g_clear_error(&error) }
-      fail(.call(.connectionLost(reason: error.map { String(cString: $0.pointee.message) } ?? "it failed")))
+      guard case .pipeline(.elementFailed(let name, let text, _, _)) = posted,
+        name.hasPrefix("nice") || name.hasPrefix("dtls")
+      else { return }
+      fail(.call(.connectionLost(reason: text)))
     default: break
     }
   }

@@ -53,7 +53,7 @@ import PipSink
     public var name: String?
     /// The largest width and height in pixels of a picture that is wider than high. Larger ones are sent smaller.
     public var maximumSize = PictureSize(width: 1280, height: 720)
-    /// How many bits per second the picture takes at most.
+    /// How many bits per second the picture takes at most, from 50,000 to 100,000,000.
     public var bitRate = 1_500_000
 
     /// Makes the description of a picture without sound.

@@ -90,6 +90,7 @@ struct CallCommandTests {
     (["play", "videotestsrc ! appsink name=a", "--token", "b"], "'--token"),
     (["play", "videotestsrc ! appsink name=a", "--token", "a=/nonexistent"], "\"/nonexistent\" with a token"),
     (["call", "--play", "http://host/"], "such as wheps://HOST/PATH, and not \"http://host/\""),
+    (["call", "--play", "whep:host"], "such as wheps://HOST/PATH, and not \"whep:host\""),
   ])
   func argumentsThatCannotBeUsedAreNamed(arguments: [String], words: String) async throws {
     let result = try await Demo.start(arguments + ["--surface", "none"]).result()

@@ -60,8 +60,13 @@ import Testing
     #expect(connection.state == .failed(.stream(.unknown("me", known: []))))
   }
 
-  @Test(arguments: WHEPServer.otherPeers)
-  func anotherImplementationOfWebRTCReceivesPictureAndSound(peer: WHEPServer.Kind) async throws {
+  @Test(.enabled(if: WHEPServer.hasAiortc, "aiortc could not be downloaded"))
+  func aiortcReceivesPictureAndSound() async throws { try await expectToReceive(.aiortc) }
+
+  @Test(.enabled(if: WHEPServer.hasChromium, "chromium-headless-shell is not installed"))
+  func chromiumReceivesPictureAndSound() async throws { try await expectToReceive(.chromium) }
+
+  private func expectToReceive(_ peer: WHEPServer.Kind) async throws {
     let server = try await WHEPServer(peer)
     try startCamera("blue")
     let connection = try publish(to: server, sound: Self.tone)
@@ -189,6 +194,33 @@ import Testing
     await connection.stop()
     #expect(server.log.last == "DELETE /session/2 200")
     #expect(session.router.attachedLayers(ofStream: "me").isEmpty, "nobody else gets the frames")
+  }
+
+  /// Every picture is answered with a request for a keyframe.
+  @Test nonisolated func thePeerGetsAtMostTwoKeyframesASecond() throws {
+    let keyframes = Locked(0)
+    let encoder = OutgoingTracks.encoder(.init("me"))
+    try TestFrame.withPipeline(
+      "videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! \(encoder) "
+        + "name=encoder ! fakesink"
+    ) { pipeline in
+      let encoder = try #require(gst_bin_get_by_name(pipeline.asBin, "encoder"))
+      defer { gst_object_unref(encoder) }
+      let pad = try #require(gst_element_get_static_pad(encoder, "src"))
+      defer { gst_object_unref(pad) }
+      gst_pad_add_probe(
+        pad, GST_PAD_PROBE_TYPE_BUFFER,
+        { pad, info, data in
+          guard let data, let buffer = info.flatMap(gst_pad_probe_info_get_buffer) else { return GST_PAD_PROBE_OK }
+          if gst_buffer_has_flags(buffer, GST_BUFFER_FLAG_DELTA_UNIT) == 0 {
+            Unmanaged<Locked<Int>>.fromOpaque(data).takeUnretainedValue().withLock { $0 += 1 }
+          }
+          gst_pad_send_event(pad, gst_video_event_new_upstream_force_key_unit(PIPSINK_CLOCK_TIME_NONE, 1, 0))
+          return GST_PAD_PROBE_OK
+        }, Unmanaged.passUnretained(keyframes).toOpaque(), nil)
+      try TestFrame.run(pipeline)
+    }
+    #expect(keyframes.withLock { $0 } == 6)
   }
 
   // MARK: - A call

@@ -35,7 +35,8 @@ struct ToolkitTests {
     try await expectTable(of: Toolkit.qt, on: desktop)
   }
 
-  /// `sdk-call/sdk` stands for a library that readers of the example have already. Calls by WebRTC may have 90 and 100 lines.
+  /// `sdk-call/sdk` stands for a library that readers of the example have already. Calls by WebRTC may have 90 and 100
+  /// lines.
   @Test func noExampleIsLongerThanSixtyLines() throws {
     let folder = Demo.root.appendingPathComponent("examples")
     let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))

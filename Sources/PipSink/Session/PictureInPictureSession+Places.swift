@@ -71,7 +71,7 @@ extension PictureInPictureSession {
     try check(streamID)
     guard let stream = known[streamID] else { return }
     senders[streamID, default: []].append(sender)
-    tell(sender, stream, of: streamID)
+    updateDevices(of: stream, streamID, for: sender)
   }
 
   /// Ends what ``add(_:to:)`` has begun.
@@ -80,7 +80,7 @@ extension PictureInPictureSession {
   }
 
   /// Only what the app has said of a microphone counts: a stream without sound may be sent with a microphone.
-  private func tell(_ sender: any StreamSender, _ stream: SessionStream, of id: StreamID) {
+  private func updateDevices(of stream: SessionStream, _ id: StreamID, for sender: any StreamSender) {
     let info = engine.info(of: id)
     sender.setDevices(
       isCameraOff: stream.placeholder == .cameraOff,
@@ -135,7 +135,7 @@ extension PictureInPictureSession {
     (old.controller ?? controller).streamSelector.set(
       id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
     if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }
-    for sender in senders[id] ?? [] { tell(sender, new, of: id) }
+    for sender in senders[id] ?? [] { updateDevices(of: new, id, for: sender) }
     prepare()
     if old.isMicrophoneOff != new.isMicrophoneOff { display.setMicrophoneOff(new.isMicrophoneOff, for: id) }
     updatePlaces()

@@ -32,6 +32,9 @@ struct SendingOptions: ParsableArguments {
       valueName: "id=file"))
   var tokens: [TokenOption] = []
 
+  /// Every stream ID that one of the options names.
+  var streamIDs: [StreamID] { publications.compactMap(\.streamID) + tokens.map(\.streamID) }
+
   /// Reads the tokens of the streams' servers.
   ///
   /// - Throws: ``CommandError`` when a file cannot be read.
@@ -57,16 +60,16 @@ struct PublishOption: ExpressibleByArgument {
 
   /// Parses `ID=URL` or `URL`.
   init?(argument text: String) {
-    if Self.isWHIP(text[...]) {
+    if Self.isWHIP(text) {
       (streamID, url) = (nil, text)
     } else {
-      guard let (id, url) = text.divided(at: "="), !id.isEmpty, Self.isWHIP(url[...]) else { return nil }
+      guard let (id, url) = text.divided(at: "="), !id.isEmpty, Self.isWHIP(url) else { return nil }
       (streamID, self.url) = (StreamID(id), url)
     }
   }
 
-  private static func isWHIP(_ text: Substring) -> Bool {
-    ["whip", "whips"].contains(text.prefix { $0 != ":" }.lowercased()) && text.contains("://")
+  private static func isWHIP(_ text: String) -> Bool {
+    StreamOption.scheme(of: text).map { ["whip", "whips"].contains($0) } == true
   }
 }
 

@@ -20,7 +20,7 @@ struct StreamOption: ExpressibleByArgument {
   init?(argument text: String) {
     guard let (id, pipeline) = text.divided(at: "="), !id.isEmpty, !pipeline.isEmpty else { return nil }
     streamID = StreamID(id)
-    source = Self.isURI(pipeline) ? Self.source(uri: pipeline) : .pipeline(.text(pipeline))
+    source = Self.scheme(of: pipeline) != nil ? Self.source(uri: pipeline) : .pipeline(.text(pipeline))
   }
 
   private init(_ streamID: StreamID, _ source: Source) {
@@ -48,28 +48,29 @@ struct StreamOption: ExpressibleByArgument {
   }
 
   private static func isMedium(_ argument: String) -> Bool {
-    if isURI(argument) || access(argument, F_OK) == 0 { return true }
+    if scheme(of: argument) != nil || access(argument, F_OK) == 0 { return true }
     let form = /[^!=]*(?:\/[^!=]*|\.[A-Za-z0-9]{2,4})/.matchingSemantics(.unicodeScalar)
     return !argument.utf8.contains(UInt8(ascii: "\n")) && argument.wholeMatch(of: form) != nil
   }
 
-  private static func isURI(_ text: String) -> Bool {
-    text.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\/\S*/.matchingSemantics(.unicodeScalar)) != nil
+  /// The scheme of a URI in small letters; nil for other texts.
+  static func scheme(of text: String) -> String? {
+    text.wholeMatch(of: /([A-Za-z][A-Za-z0-9+.\-]*):\/\/\S*/.matchingSemantics(.unicodeScalar))?.1.lowercased()
   }
 
-  private static func source(uri: String) -> Source {
-    let scheme = uri.prefix { $0 != ":" }.lowercased()
-    return ["whep", "wheps"].contains(scheme) ? .whep(uri) : .uri(uri)
-  }
+  private static func source(uri: String) -> Source { isWHEP(uri) ? .whep(uri) : .uri(uri) }
+
+  /// Whether a text is the address of a server of WHEP.
+  static func isWHEP(_ text: String) -> Bool { scheme(of: text).map { ["whep", "wheps"].contains($0) } == true }
 
   private static func uri(of argument: String) -> String {
-    guard !isURI(argument), let uri = gst_filename_to_uri(argument, nil) else { return argument }
+    guard scheme(of: argument) == nil, let uri = gst_filename_to_uri(argument, nil) else { return argument }
     defer { g_free(uri) }
     return String(cString: uri)
   }
 
   private static func name(of argument: String) -> String {
-    let path = isURI(argument) ? argument.prefix { $0 != "?" && $0 != "#" } : argument[...]
+    let path = scheme(of: argument) != nil ? argument.prefix { $0 != "?" && $0 != "#" } : argument[...]
     let last = path.split(separator: "/").last ?? ""
     let stem = last.lastIndex(of: ".").map { last[..<$0] } ?? last
     return stem.isEmpty ? "stream" : String(stem)

@@ -32,7 +32,7 @@ struct CallCommand: AsyncParsableCommand {
   private static let camera = "v4l2src ! videoconvert ! appsink name=me"
 
   func validate() throws {
-    for url in participants where !["whep", "wheps"].contains(url.prefix { $0 != ":" }.lowercased()) {
+    for url in participants where !StreamOption.isWHEP(url) {
       throw ValidationError(
         "--play takes the address of a server of WHEP, such as wheps://HOST/PATH, and not \"\(url)\".")
     }

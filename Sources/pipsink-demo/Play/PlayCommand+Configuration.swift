@@ -30,6 +30,7 @@ extension PlayCommand {
   /// Every stream ID that an option names.
   var wantedStreams: [StreamID] {
     [pipStream, pipSecond].compactMap(\.self) + processors.map(\.streamID) + localStreams + screenShares
+      + sending.streamIDs
       + actions.compactMap { timed in
         switch timed.action {
         case .pictureInPicture(let id): id

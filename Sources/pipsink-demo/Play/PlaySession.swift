@@ -67,9 +67,6 @@ final class PlaySession {
     }
     publications = try Self.publications(command, of: known)
     tokens = try command.sending.readTokens()
-    for id in publications.map(\.streamID) + tokens.keys where !known.contains(id) {
-      throw PipSinkError.stream(.unknown(id, known: known))
-    }
     snapshots = try command.snapshots.map { try SnapshotFolder($0) }
     (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
     session = try PictureInPictureSession(

@@ -3,15 +3,12 @@ import Testing
 
 /// A server of WHEP and WHIP, which says what it is asked for.
 final class WHEPServer {
-  /// What makes the connections.
+  /// What makes the connections. aiortc and Chromium share nothing with GStreamer's implementation of WebRTC.
   enum Kind: String {
     case gstreamer = "whep-server.py"
     case aiortc = "whep-aiortc.py"
     case chromium = "whep-chromium.py"
   }
-
-  /// The implementations of WebRTC that share nothing with GStreamer's, as far as they are installed.
-  static var otherPeers: [Kind] { (hasAiortc ? [.aiortc] : []) + (hasChromium ? [.chromium] : []) }
 
   private let program: RunningProgram
   private let port: Int
@@ -21,7 +18,7 @@ final class WHEPServer {
   private let folder: TemporaryFolder
 
   static var hasChromium: Bool { FileManager.default.fileExists(atPath: "/usr/lib/chromium/chromium-headless-shell") }
-  private static var hasAiortc: Bool { FileManager.default.fileExists(atPath: packages) }
+  static var hasAiortc: Bool { FileManager.default.fileExists(atPath: packages) }
 
   init(_ kind: Kind = .gstreamer) async throws {
     let script = Demo.root.appendingPathComponent("Tests/TestSupport/Servers/\(kind.rawValue)").path
