@@ -40,10 +40,7 @@ demo: demo-dependencies
 
 # The tests that count instructions and allocations are built optimized, while the other tests wait.
 test: test-dependencies lint
-	@mkdir -p .build
-	@nice -n 19 $(MAKE) -s test-cost >.build/test-cost.log 2>&1 & cost=$$!; \
-	$(run_tests) $(test_options) $(checked) $(module_options); status=$$?; \
-	wait $$cost || status=$$?; cat .build/test-cost.log; exit $$status
+	@PIPSINK_BESIDE="nice -n 19 $(MAKE) -s test-cost" $(run_tests) $(test_options) $(checked) $(module_options)
 
 test-cost: test-dependencies
 	PIPSINK_TESTS=CostTests,TestSupport $(run_tests) $(test_options) $(checked) -c release -Xswiftc -enable-testing --scratch-path .build/optimized

@@ -4,9 +4,12 @@
 # two run the suites below, and the last one runs all others. They take about as long as each other, with a sanitizer
 # (where many suites of windows are disabled, because no program loads a plugin that has one) and without. At the end
 # the script repeats what has failed, because the output of all tests is long, and CI's pages keep its end. A process
-# that does not end is ended after PIPSINK_TEST_MINUTES, and the script says which of its tests had not.
+# that does not end is ended after PIPSINK_TEST_MINUTES, and the script says which of its tests had not. The command in
+# PIPSINK_BESIDE runs beside all that, and what it prints about tests counts, too.
 set -uo pipefail
 swift=${SWIFT:-swift}
+beside=${PIPSINK_BESIDE:-}
+unset PIPSINK_BESIDE
 minutes=${PIPSINK_TEST_MINUTES:-25}
 options=("$@")
 lanes=(
@@ -44,6 +47,10 @@ unfinished() {
 # Prints what has failed according to the logs, and exits with the given status.
 finish() {
   local status=$1 log
+  if [[ -n ${beside_process:-} ]]; then
+    wait "$beside_process" || status=$?
+    cat "$logs/beside"
+  fi
   for log in "$logs"/*; do
     if [[ $log != */build ]] && ! grep -q 'Test run with' "$log"; then
       printf '\nA process with tests has not come to its end. These tests had not either:\n'
@@ -61,6 +68,11 @@ finish() {
 if [[ " ${options[*]} " == *" --filter "* || -n ${PIPSINK_TESTS:-} ]]; then
   "$swift" test "${options[@]}" 2>&1 | tee "$logs/all"
   finish "${PIPESTATUS[0]}"
+fi
+
+if [[ -n $beside ]]; then
+  bash -c "$beside" >"$logs/beside" 2>&1 &
+  beside_process=$!
 fi
 
 build_options=()
@@ -84,6 +96,6 @@ for index in "${!lanes[@]}"; do
   cat "$logs/$index"
 done
 # Each process must have run some tests.
-grep -h 'Test run with' "$logs"/*
-(($(grep -lE 'Test run with [1-9]' "$logs"/* | wc -l) == ${#lanes[@]} + 1)) || finish 1
+grep -h 'Test run with' "$logs"/{others,[0-9]*}
+(($(grep -lE 'Test run with [1-9]' "$logs"/{others,[0-9]*} | wc -l) == ${#lanes[@]} + 1)) || finish 1
 finish "$status"
