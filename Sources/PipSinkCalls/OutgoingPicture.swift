@@ -24,6 +24,8 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
   private let source: UnsafeMutablePointer<GstAppSrc>
   private let limit: PictureSize
   private let converter = PixelConverter(usesHelperThreads: false)
+  /// Makes RGB of pictures that are not as encoders expect them.
+  private let rgbConverter = PixelConverter(usesHelperThreads: false)
   private let state = Locked(State())
 
   /// - Parameters:
@@ -47,16 +49,25 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
     let size = Self.size(for: full, limit)
     do throws(PipSinkError) {
       if !isBlack {
-        send(
-          try converter.convert(
-            sampleBuffer.pixelBuffer,
-            to: .init(pixelFormat: .i420, size: size, orientation: sampleBuffer.orientation)), isOfStream: true)
+        send(try picture(of: sampleBuffer, size: size), isOfStream: true)
       } else if isFirst {
         send(try black(.make(.i420, size: size)), isOfStream: false)
       }
     } catch {
       throw RenderingError(error)
     }
+  }
+
+  /// Converts a frame for the encoder. What it sends has no colorimetry with it, so receivers take the values for the
+  /// limited range and the standard dynamic range. Other frames, such as those of most cameras, become so.
+  private func picture(of sampleBuffer: SampleBuffer, size: PictureSize) throws(PipSinkError) -> PixelBuffer {
+    let (source, orientation) = (sampleBuffer.pixelBuffer, sampleBuffer.orientation)
+    let colorimetry = source.formatDescription.colorimetry
+    guard colorimetry.isFullRange || colorimetry.highDynamicRange != nil, source.pixelFormat.isYUV else {
+      return try converter.convert(source, to: .init(pixelFormat: .i420, size: size, orientation: orientation))
+    }
+    let rgb = try rgbConverter.convert(source, to: .init(pixelFormat: .bgra, size: size, orientation: orientation))
+    return try converter.convert(rgb, to: .init(pixelFormat: .i420))
   }
 
   /// The stream has no picture any more, and the peer must not keep the last one.

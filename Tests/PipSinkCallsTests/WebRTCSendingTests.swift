@@ -374,6 +374,36 @@ import Testing
     #expect(await eventually(within: 20) { connection.state == .failed(error) }, "\(connection.state)")
   }
 
+  // MARK: - Values
+
+  /// videotestsrc makes the same values for each colorimetry: 235 for white, which is 218 in the limited range where it
+  /// was in the full one, and 126 for gray, which stands for 94 cd/m² by the perceptual quantizer.
+  @Test(arguments: [("1:4:0:0", "0xffffffff", 218), ("2:6:14:7", "0xff808080", 175), ("2:3:5:1", "0xffffffff", 235)])
+  func whatIsSentHasTheLimitedRangeAndTheStandardDynamicRange(
+    colorimetry: String, color: String, luma: Int
+  ) async throws {
+    let pipeline = try #require(gst_parse_launch("appsrc name=source ! appsink name=sink", nil))
+    let bin = UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstBin.self)
+    let (source, sink) = try (
+      #require(gst_bin_get_by_name(bin, "source")), #require(gst_bin_get_by_name(bin, "sink"))
+    )
+    defer {
+      gst_element_set_state(pipeline, GST_STATE_NULL)
+      for object in [source, sink, pipeline] { gst_object_unref(object) }
+    }
+    gst_element_set_state(pipeline, GST_STATE_PLAYING)
+    let picture = OutgoingPicture(source, limit: PictureSize(width: 320, height: 320))
+    picture.frameSizeDidChange(to: PictureSize(width: 64, height: 48))
+    let pattern = "solid-color foreground-color=\(color)"
+    try picture.render(
+      TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 48, pattern: pattern, colorimetry: colorimetry)),
+      gravity: .resize)
+    let appsink = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstAppSink.self)
+    let sample = try #require(gst_app_sink_try_pull_sample(appsink, 10 * 1_000_000_000))
+    let bytes = try Oracle.tightBytes(TestFrame.pixelBuffer(owning: sample))
+    #expect(bytes.allSatisfy { abs(Int($0) - luma) <= 1 }, "\(Set(bytes))")
+  }
+
   // MARK: - Sizes and names
 
   @Test(arguments: [

@@ -76,7 +76,15 @@ private final class Reference {
     gst_video_info_set_format(
       &inInfo, format.pixelFormat.gstFormat, guint(format.size.width), guint(format.size.height))
     gst_video_info_set_format(&outInfo, targetFormat, guint(target.width), guint(target.height))
-    guard let converter = gst_video_converter_new(&inInfo, &outInfo, nil) else {
+    var options: UnsafeMutablePointer<GstStructure>?
+    if operation.colorimetry != nil {
+      // It converts the light and the primaries, too, but has no mapping of tones: what is brighter than white is lost.
+      gst_video_colorimetry_from_string(&inInfo.colorimetry, operation.colorimetry)
+      options = gst_structure_from_string(
+        "options,GstVideoConverter.gamma-mode=(GstVideoGammaMode)remap,"
+          + "GstVideoConverter.primaries-mode=(GstVideoPrimariesMode)fast", nil)
+    }
+    guard let converter = gst_video_converter_new(&inInfo, &outInfo, options) else {
       throw CommandError(.failed, "GstVideoConverter does not do \"\(operation.name)\"")
     }
     self.converter = converter

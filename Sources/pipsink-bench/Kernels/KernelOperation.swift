@@ -5,6 +5,8 @@ struct KernelOperation {
   let name: String
   let format: PixelFormat
   let size: PictureSize
+  /// The colorimetry of the source; nil for GStreamer's default.
+  var colorimetry: String?
   var output = PixelConverter.Output()
   var kind = Kind.convert
 
@@ -28,6 +30,9 @@ struct KernelOperation {
     KernelOperation(name: "NV12 to BGRA, 1080p", format: .nv12, size: hd, output: .init(pixelFormat: .bgra)),
     KernelOperation(name: "YUY2 to BGRA, 1080p", format: .yuy2, size: hd, output: .init(pixelFormat: .bgra)),
     KernelOperation(name: "P010 to BGRA, 1080p", format: .p010, size: hd, output: .init(pixelFormat: .bgra)),
+    KernelOperation(
+      name: "P010 with PQ to BGRA, 1080p", format: .p010, size: hd, colorimetry: "bt2100-pq",
+      output: .init(pixelFormat: .bgra)),
     KernelOperation(name: "BGRA to I420, 1080p", format: .bgra, size: hd, output: .init(pixelFormat: .i420)),
     KernelOperation(
       name: "1080p I420 to 320x180 BGRA", format: .i420, size: hd, output: .init(pixelFormat: .bgra, size: small)),
@@ -37,6 +42,9 @@ struct KernelOperation {
       name: "1080p BGRA to 320x180 BGRA", format: .bgra, size: hd, output: .init(pixelFormat: .bgra, size: small)),
     KernelOperation(
       name: "1080p P010 to 320x180 BGRA", format: .p010, size: hd, output: .init(pixelFormat: .bgra, size: small)),
+    KernelOperation(
+      name: "1080p P010 with PQ to 640x360 BGRA", format: .p010, size: hd, colorimetry: "bt2100-pq",
+      output: .init(pixelFormat: .bgra, size: .init(width: 640, height: 360))),
     KernelOperation(
       name: "1080p I420 to 1280x720 BGRA", format: .i420, size: hd,
       output: .init(pixelFormat: .bgra, size: .init(width: 1280, height: 720))),

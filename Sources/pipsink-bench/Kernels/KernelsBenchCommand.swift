@@ -90,7 +90,8 @@ struct KernelsBenchCommand: AsyncParsableCommand {
   /// Carries the operations out with PipSink on one thread, each between two marks.
   private func work(_ operations: [KernelOperation]) async throws -> BenchResult {
     for operation in operations {
-      let source = try await BenchFrames(operation.format, operation.size, count: 1)
+      let source = try await BenchFrames(
+        operation.format, operation.size, colorimetry: operation.colorimetry, count: 1)
       let work = KernelBench(operation, frames: source).pipSink(helped: false)
       // In the second frame the pool needs memory once more, because the first one is still there.
       for index in 0..<2 { try work(index) }
@@ -103,12 +104,13 @@ struct KernelsBenchCommand: AsyncParsableCommand {
 
   private func measure(_ operation: KernelOperation) async throws -> BenchResult {
     var samples = Samples()
-    let bench = KernelBench(operation, frames: try await BenchFrames(operation.format, operation.size))
+    let frames = try await BenchFrames(operation.format, operation.size, colorimetry: operation.colorimetry)
+    let bench = KernelBench(operation, frames: frames)
     let hasHelp = operation.kind != .push
     var sides: [(Int) throws -> Void] = [bench.frames.copy, bench.pipSink(helped: false)]
     if hasHelp { sides.append(bench.pipSink(helped: true)) }
     if operation.hasReference { sides.append(try bench.gstVideoConverter()) }
-    let times = try BenchFrames.inTurn(frames, sides)
+    let times = try BenchFrames.inTurn(self.frames, sides)
     let (memcpy, ours, helped) = (times[0], times[1], hasHelp ? times[2] : nil)
     let theirs = operation.hasReference ? times.last : nil
     samples.add(ours / memcpy, operation.name, "PipSink / memcpy", unit: "ratio")

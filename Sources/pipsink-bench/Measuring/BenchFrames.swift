@@ -11,9 +11,11 @@ final class BenchFrames {
   let byteCount: Int
   private let copies: [UnsafeMutableRawPointer]
 
-  /// - Parameter count: the number of pictures. It is one where instructions are counted, which caches do not change.
-  init(_ format: PixelFormat, _ size: PictureSize, count: Int = 8) async throws {
-    sources = try await Self.makeSources(format, size, count)
+  /// - Parameters:
+  ///   - colorimetry: the colorimetry in the caps; nil for the default of the size.
+  ///   - count: the number of pictures. It is one where instructions are counted, which caches do not change.
+  init(_ format: PixelFormat, _ size: PictureSize, colorimetry: String? = nil, count: Int = 8) async throws {
+    sources = try await Self.makeSources(format, size, colorimetry, count)
     byteCount = sources[0].pixelBuffer.withUnsafeGstSample { Int(gst_buffer_get_size(gst_sample_get_buffer($0))) }
     let byteCount = byteCount
     copies = (0..<count).map { _ in
@@ -61,13 +63,14 @@ final class BenchFrames {
   }
 
   private static func makeSources(
-    _ format: PixelFormat, _ size: PictureSize, _ count: Int
+    _ format: PixelFormat, _ size: PictureSize, _ colorimetry: String?, _ count: Int
   ) async throws -> [SampleBuffer] {
     let collector = FrameCollector()
     let engine = try VideoEngine()
     let pipeline =
       "videotestsrc num-buffers=\(count) ! video/x-raw,format=\(format.rawValue),"
-      + "width=\(size.width),height=\(size.height),framerate=30/1 ! appsink sync=false"
+      + "width=\(size.width),height=\(size.height),framerate=30/1\(colorimetry.map { ",colorimetry=\($0)" } ?? "")"
+      + " ! appsink sync=false"
     try engine.startPlayingStream("a", from: .text(pipeline)) { _ in collector }
     let frames = try collector.frames(count)
     // A pipeline that is still ending would be measured and counted, too.

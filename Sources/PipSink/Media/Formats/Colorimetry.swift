@@ -17,6 +17,9 @@ public struct Colorimetry: Hashable, Sendable {
   public var matrix: Matrix
   /// Whether values use the full range from 0 to 255, rather than 16 to 235 for luma and 16 to 240 for chroma.
   public var isFullRange: Bool
+  /// The light of frames with a high dynamic range; nil for all others. Such frames are mapped to the standard dynamic
+  /// range when they are converted to RGB.
+  package var highDynamicRange: HighDynamicRange?
 
   /// Makes a colorimetry from a matrix and a range.
   public init(matrix: Matrix, isFullRange: Bool) {
@@ -24,7 +27,7 @@ public struct Colorimetry: Hashable, Sendable {
     self.isFullRange = isFullRange
   }
 
-  init(_ colorimetry: GstVideoColorimetry) {
+  init(_ colorimetry: GstVideoColorimetry, caps: UnsafePointer<GstCaps>) {
     // FCC and SMPTE 240M differ from BT.601 and BT.709 by less than libyuv's fixed-point rounding shows.
     matrix =
       switch colorimetry.matrix {
@@ -33,14 +36,37 @@ public struct Colorimetry: Hashable, Sendable {
       default: .bt601
       }
     isFullRange = colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
+    highDynamicRange = HighDynamicRange(colorimetry, caps: caps)
   }
 
-  /// The range and the matrix as caps have them, by their numbers in GStreamer. Transfer and primaries are unknown.
-  var capsValue: String { "\(isFullRange ? 1 : 2):\(matrix == .bt601 ? 4 : matrix == .bt709 ? 3 : 6):0:0" }
+  /// The colorimetry as caps have it, by its numbers in GStreamer: range, matrix, transfer and primaries. The last two
+  /// are unknown (0) except for a high dynamic range.
+  var capsValue: String {
+    let range = isFullRange ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
+    let matrix =
+      switch matrix {
+      case .bt601: GST_VIDEO_COLOR_MATRIX_BT601
+      case .bt709: GST_VIDEO_COLOR_MATRIX_BT709
+      case .bt2020: GST_VIDEO_COLOR_MATRIX_BT2020
+      }
+    let (transfer, primaries) = highDynamicRange?.capsNumbers ?? (0, 0)
+    return "\(range.rawValue):\(matrix.rawValue):\(transfer):\(primaries)"
+  }
 
   /// The colorimetry of YUV frames that PipSink makes from RGB: BT.601 with the limited range. GRAY8 has the full
   /// range, which is GStreamer's default for it.
   static func madeFromRGB(_ format: PixelFormat) -> Colorimetry {
     Colorimetry(matrix: .bt601, isFullRange: format == .gray8)
+  }
+}
+
+extension Colorimetry.Matrix {
+  /// The weights of red and blue in luma; that of green is the rest.
+  var lumaWeights: (red: Double, blue: Double) {
+    switch self {
+    case .bt601: (0.299, 0.114)
+    case .bt709: (0.2126, 0.0722)
+    case .bt2020: (0.2627, 0.0593)
+    }
   }
 }

@@ -63,7 +63,7 @@ extension PixelFormat {
   package var isTenBit: Bool { self == .p010 || self == .i420Ten }
   /// Whether luma and chroma are in one plane.
   var isPackedYUV: Bool { self == .yuy2 || self == .uyvy }
-  var isYUV: Bool { !isRGB }
+  package var isYUV: Bool { !isRGB }
 
   var isRGB: Bool { isRGB32 || self == .rgb || self == .bgr }
 

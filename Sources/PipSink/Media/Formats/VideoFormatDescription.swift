@@ -76,7 +76,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
     self.pixelFormat = pixelFormat
     pixelAspectRatio = (Int(info.par_n), Int(info.par_d))
     frameRate = (Int(info.fps_n), Int(info.fps_d))
-    colorimetry = Colorimetry(info.colorimetry)
+    colorimetry = Colorimetry(info.colorimetry, caps: caps)
     isInterlaced = info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE
     capsDescription = text
     self.info = info
@@ -96,7 +96,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
   }
 
   /// The description of frames that are converted from these to another pixel format, size or pixel aspect ratio. The
-  /// frame rate stays the same. So does the colorimetry, except between YUV and RGB.
+  /// frame rate stays the same. So does the colorimetry, except between YUV and RGB. RGB has the standard dynamic range.
   ///
   /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, ``PipSinkError/Frame/invalidSize(width:height:)``.
   func with(
@@ -126,6 +126,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
       throw .frame(.invalidSize(width: size.width, height: size.height))
     }
     defer { gst_caps_unref(caps) }
+    if colorimetry.highDynamicRange != nil, !format.isRGB { HighDynamicRange.copyFields(from: self.caps, to: caps) }
     return try Self.shared(for: caps)
   }
 

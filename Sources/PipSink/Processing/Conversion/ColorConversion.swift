@@ -8,6 +8,7 @@ enum ColorConversion {
     case .copy: source.copy(into: target)
     case .unpack: unpack(source, into: target)
     case .toRGB: toRGB(source, into: target.planes[0], by: ColorMatrix.of(source.colorimetry))
+    case .mapTones(let mapping): mapping.perform(from: source, into: target.planes[0])
     case .fromRGB: fromRGB(source, into: target)
     case .balance(let balancing): balancing.perform(from: source, into: target)
     case .shuffle: shuffle(source, into: target)

@@ -146,12 +146,7 @@ private struct BlueTrial {
   }
 
   private func standardBlue(_ color: Color) -> Double {
-    let share =
-      switch matrix {
-      case .bt601: 0.114
-      case .bt709: 0.0722
-      case .bt2020: 0.0593
-      }
+    let share = matrix.lumaWeights.blue
     let value = Double(color.y - 16) * 255 / 219 + 2 * (1 - share) * Double(color.u - 128) * 255 / 224
     return min(255, max(0, value))
   }

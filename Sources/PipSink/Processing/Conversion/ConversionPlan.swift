@@ -16,6 +16,8 @@ struct ConversionPlan {
     /// Whether they do in the target.
     var isTargetAligned: Bool
     var balance = ColorBalance.neutral
+    /// The colorimetry of a source with a high dynamic range, if its light is mapped to the standard dynamic range.
+    var mappedColorimetry: Colorimetry?
   }
 
   let kind: Kind
@@ -75,18 +77,20 @@ struct ConversionPlan {
       if !kind.isSourceAligned { add(.copy, format) }
       takeApart()
       changeGeometry()
+      mapTones()
       balance()
       convert()
       if !kind.isTargetAligned { add(.copy, format) }
     }
 
     /// Unpacks pixels into planes that can be scaled and rotated, if that is needed. Reduces ten bits to eight, unless
-    /// the format stays the same or RGB is made from the ten bits at the same size.
+    /// the format stays the same or RGB is made from the ten bits at the same size. In a high dynamic range, eight bits
+    /// would be too few for dark colours.
     private mutating func takeApart() {
       if format.isPackedYUV, changesGeometry || target != format { add(.unpack, .i422) }
       if format == .rgb || format == .bgr, changesGeometry { add(.unpack, .bgrx) }
       // Scaling words takes longer than reducing them to bytes and scaling those.
-      if format.isTenBit, target != format, target.isYUV || changesSize {
+      if format.isTenBit, target != format, target.isYUV || changesSize, kind.mappedColorimetry == nil {
         add(.unpack, format == .p010 ? .nv12 : .i420)
       }
       if target == .gray8, format.isYUV, format != .gray8 { add(.dropChroma, .gray8) }
@@ -161,6 +165,12 @@ struct ConversionPlan {
       add(.orient(kind.orientation), format, kind.orientation.applied(to: size))
     }
 
+    /// Maps a high dynamic range to the standard one, at the target's size.
+    private mutating func mapTones() {
+      guard let colorimetry = kind.mappedColorimetry else { return }
+      add(.mapTones(ToneMapping(colorimetry)), target == .bgrx ? .bgrx : .bgra)
+    }
+
     /// Adjusts the colours, at the target's size and in planes with eight bits per sample.
     private mutating func balance() {
       guard !kind.balance.isNeutral else { return }
@@ -221,6 +231,8 @@ struct ConversionStep: Equatable {
     case dropChroma
     /// Converts YUV to BGRA.
     case toRGB
+    /// Converts YUV with a high dynamic range to BGRA with the standard one.
+    case mapTones(ToneMapping)
     /// Converts BGRA to YUV.
     case fromRGB
     /// Adjusts brightness, contrast, hue and saturation, in planes with eight bits per sample.
@@ -241,11 +253,26 @@ struct ConversionStep: Equatable {
     if case .orient = operation { true } else { false }
   }
 
+  var mapsTones: Bool {
+    if case .mapTones = operation { true } else { false }
+  }
+
+  /// The colorimetry of the result.
+  ///
+  /// - Parameter source: the colorimetry of the step's source.
+  func colorimetry(from source: Colorimetry) -> Colorimetry {
+    switch operation {
+    case .fromRGB: .madeFromRGB(format)
+    case .mapTones: .rgb
+    default: source
+    }
+  }
+
   /// Whether each row of the result depends only on the same row of the source (or on the same pair of rows, if chroma
   /// is subsampled vertically), so that the picture can be processed in strips.
   var isByRows: Bool {
     switch operation {
-    case .copy, .unpack, .toRGB, .fromRGB, .balance, .shuffle, .pack: true
+    case .copy, .unpack, .toRGB, .mapTones, .fromRGB, .balance, .shuffle, .pack: true
     case .resample, .orient, .dropChroma: false
     }
   }

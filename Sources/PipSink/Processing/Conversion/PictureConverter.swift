@@ -17,6 +17,8 @@ struct PictureConverter: ~Copyable {
   /// The number of pixels from which on a second thread saves more time than waking it costs (measured: half of a 1080p
   /// frame).
   static let pixelsWorthABand = 1_000_000
+  /// The same for the mapping of tones, which takes fifteen times as long for a pixel.
+  private static let mappedPixelsWorthABand = pixelsWorthABand / 15
 
   init(bands: RowBands = .shared) {
     self.bands = bands
@@ -61,10 +63,12 @@ struct PictureConverter: ~Copyable {
     for source: Picture, _ target: Picture, _ orientation: VideoOrientation, _ filter: ScalingFilter,
     _ balance: ColorBalance
   ) throws(PipSinkError) -> ConversionPlan {
+    let mapsTones = source.colorimetry.highDynamicRange != nil && source.format.isYUV && target.format.isRGB
     let kind = ConversionPlan.Kind(
       sourceFormat: source.format, sourceSize: source.size, targetFormat: target.format, targetSize: target.size,
       orientation: orientation, filter: filter, isSourceAligned: source.isAligned(for: orientation),
-      isTargetAligned: target.isAligned(for: orientation), balance: balance)
+      isTargetAligned: target.isAligned(for: orientation), balance: balance,
+      mappedColorimetry: mapsTones ? source.colorimetry : nil)
     if let plan, plan.kind == kind { return plan }
     guard let new = ConversionPlan(kind) else {
       throw .frame(.unsupportedPixelFormat(target.format, operation: "conversion of \(source.format.rawValue) frames"))
@@ -94,8 +98,10 @@ struct PictureConverter: ~Copyable {
 
   /// The number of bands into which a picture is divided, and the number of rows in each. It is even, so that bands do
   /// not share chroma.
-  private func bandLayout(of size: PictureSize) -> (count: Int, height: Int) {
-    let wanted = max(1, min(bands.bandLimit, size.width * size.height / Self.pixelsWorthABand))
+  private func bandLayout(
+    of size: PictureSize, pixelsWorthABand: Int = Self.pixelsWorthABand
+  ) -> (count: Int, height: Int) {
+    let wanted = max(1, min(bands.bandLimit, size.width * size.height / pixelsWorthABand))
     let rows = (size.height + wanted - 1) / wanted
     let height = (rows + 1) / 2 * 2
     return ((size.height + height - 1) / height, height)
@@ -105,7 +111,9 @@ struct PictureConverter: ~Copyable {
     _ steps: ArraySlice<ConversionStep>, from source: Picture, into target: Picture, _ memory: Memory
   ) {
     let height = source.size.height
-    let (bandCount, bandHeight) = bandLayout(of: source.size)
+    let mapsTones = steps.contains { $0.mapsTones }
+    let (bandCount, bandHeight) = bandLayout(
+      of: source.size, pixelsWorthABand: mapsTones ? Self.mappedPixelsWorthABand : Self.pixelsWorthABand)
     // A single step needs no strips, since it goes directly from the source to the target.
     let stripHeight = steps.count > 1 ? Self.stripHeight : height
     bands.forEachBand(bandCount) { band in
@@ -122,8 +130,7 @@ struct PictureConverter: ~Copyable {
             ? target.rows(start, count)
             : strips.picture(
               steps[index].format, size: PictureSize(width: source.size.width, height: count),
-              colorimetry: steps[index].operation == .fromRGB
-                ? .madeFromRGB(steps[index].format) : current.colorimetry)
+              colorimetry: steps[index].colorimetry(from: current.colorimetry))
           ColorConversion.perform(steps[index].operation, from: current, into: result)
           current = result
         }
