@@ -168,7 +168,7 @@ struct ConversionPlan {
     /// Maps a high dynamic range to the standard one, at the target's size.
     private mutating func mapTones() {
       guard let colorimetry = kind.mappedColorimetry else { return }
-      add(.mapTones(ToneMapping(colorimetry)), target == .bgrx ? .bgrx : .bgra)
+      add(.mapTones(.of(colorimetry)), target == .bgrx ? .bgrx : .bgra)
     }
 
     /// Adjusts the colours, at the target's size and in planes with eight bits per sample.

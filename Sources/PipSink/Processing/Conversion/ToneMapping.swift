@@ -31,8 +31,20 @@ final class ToneMapping: @unchecked Sendable {
   /// The luminance of white on the display, in cd/m².
   private static let white = 203.0
 
-  /// - Parameter colorimetry: has a high dynamic range.
-  init(_ colorimetry: Colorimetry) {
+  /// The mapping that was used last. All places of a stream need the same, and each of them a new plan for each size.
+  private static let newest = Locked<ToneMapping?>(nil)
+
+  /// The mapping for a colorimetry that has a high dynamic range.
+  static func of(_ colorimetry: Colorimetry) -> ToneMapping {
+    newest.withLock { newest in
+      if let newest, newest.colorimetry == colorimetry { return newest }
+      let new = ToneMapping(colorimetry)
+      newest = new
+      return new
+    }
+  }
+
+  private init(_ colorimetry: Colorimetry) {
     self.colorimetry = colorimetry
     let range = colorimetry.highDynamicRange ?? HighDynamicRange(.perceptualQuantizer)
     let isGamma = range.transfer == .hybridLogGamma
