@@ -109,6 +109,14 @@ final class PeerSignals: Sendable {
     for property in names where property != "do-retransmission" || name == "rtpjitterbuffer" {
       pipsink_webrtc_set_property(element, property, "true")
     }
+    if name == "rtpbin" {
+      // In a call webrtcbin switches it off again, in a handler of this signal that has been connected before.
+      let added: @convention(c) (Element, Element, UInt32, UInt32, UnsafeMutableRawPointer?) -> Void = {
+        _, jitterBuffer, _, _, _ in
+        pipsink_webrtc_set_property(jitterBuffer, "do-retransmission", "true")
+      }
+      on("new-jitterbuffer", of: element, unsafeBitCast(added, to: GCallback.self))
+    }
     // By default feedback may take 5 % of what arrives, so that of a stream of few packets a second most requests for
     // lost ones come too late. Values above 1 are bits a second.
     if name == "rtpsession" { pipsink_webrtc_set_property(element, "rtcp-fraction", "50000") }

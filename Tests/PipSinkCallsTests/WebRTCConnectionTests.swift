@@ -228,10 +228,8 @@ import Testing
     for property in ["automatic-request-sync-points", "discard-corrupted-frames"] {
       #expect(decoder.property(property) { g_value_get_boolean(&$0) } != 0)
     }
-    // Every tenth packet from the network is dropped.
-    let pad = try #require(gst_element_get_static_pad(element("nicesrc"), "src"))
-    defer { gst_object_unref(pad) }
-    Self.dropPackets(on: pad)
+    let loss = try #require(PacketLoss(in: connection.pipeline, ofOneIn: 10))
+    defer { loss.end() }
     func statistic(_ name: String) -> UInt64 {
       buffer.property("stats") { value in
         var number: guint64 = 0
@@ -247,25 +245,6 @@ import Testing
     #expect(try #require(await receiver.statistics(of: "anna")?.bitRate) > 1000)
     #expect(await receiver.statistics(of: "ben") == nil)
     await receiver.stop()
-  }
-
-  private nonisolated static func dropPackets(on pad: UnsafeMutablePointer<GstPad>) {
-    gst_pad_add_probe(
-      pad, GST_PAD_PROBE_TYPE_BUFFER,
-      { _, _, counter in
-        let count = counter.map { Unmanaged<Counter>.fromOpaque($0).takeUnretainedValue().next() } ?? 1
-        return count % 10 == 0 ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
-      }, Unmanaged.passRetained(Counter()).toOpaque(), { $0.map { Unmanaged<Counter>.fromOpaque($0).release() } })
-  }
-
-  private final class Counter: Sendable {
-    private let count = Locked(0)
-    func next() -> Int {
-      count.withLock { count in
-        count += 1
-        return count
-      }
-    }
   }
 
   /// libnice would ask by UPnP, and wait 200 ms for an answer.

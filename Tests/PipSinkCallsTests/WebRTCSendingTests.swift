@@ -1,4 +1,5 @@
 import CGStreamer
+import CWebRTC
 import Testing
 
 @testable import PipSink
@@ -289,6 +290,45 @@ import Testing
     await caller.stop()
     await called.stop()
     #expect(session.streams.isEmpty && other.streams.map(\.id) == ["me"])
+  }
+
+  /// Every tenth packet from the network is dropped, on both sides.
+  @Test func packetsThatAreLostInACallAreSentAgainInBothDirections() async throws {
+    let other = try CallFixture.makeSession()
+    try startCamera()
+    try startCamera(in: other)
+    let (offered, offers) = AsyncStream.makeStream(of: String.self)
+    let (caller, called) = call(other, offers: offers, offered)
+    caller.start()
+    called.start()
+    func receives(_ id: StreamID, _ session: PictureInPictureSession) async -> Bool {
+      await eventually(within: 20) { session.router.statistics(of: id)?.received ?? 0 > 10 }
+    }
+    try #require(await receives("ben", session), "\(caller.state)")
+    try #require(await receives("anna", other), "\(called.state)")
+    let pipelines = try [#require(caller.connection?.pipeline), #require(called.connection?.pipeline)]
+    let losses = try pipelines.map { try #require(PacketLoss(in: $0, ofOneIn: 10)) }
+    defer { for loss in losses { loss.end() } }
+    for pipeline in pipelines {
+      #expect(await eventually(within: 30) { Self.repairedCount(in: pipeline) >= 10 })
+    }
+    await caller.stop()
+    await called.stop()
+  }
+
+  /// How many packets have come because they were asked for again.
+  private static func repairedCount(in pipeline: Element) -> UInt64 {
+    let elements = collectObjects(gst_bin_iterate_recurse(pipeline.asBin), as: GstElement.self)
+    defer { for element in elements { gst_object_unref(element) } }
+    return elements.filter { String(taking: pipsink_webrtc_factory_name($0)) == "rtpjitterbuffer" }
+      .reduce(0) { sum, buffer in
+        sum
+          + buffer.property("stats") { value in
+            var count: guint64 = 0
+            gst_structure_get_uint64(gst_value_get_structure(&value), "rtx-success-count", &count)
+            return UInt64(count)
+          }
+      }
   }
 
   // MARK: - Errors
