@@ -60,7 +60,7 @@ finish() {
   if ((status != 0)); then
     printf '\nThe tests ended with %d. What failed:\n' "$status"
     grep -hE '✘|^ *↳|SUMMARY: |WARNING: ThreadSanitizer|ERROR: AddressSanitizer|Fatal error|error: ' "$logs"/* |
-      tail -n 60
+      grep -v '^ALSA lib ' | tail -n 60
   fi
   exit "$status"
 }

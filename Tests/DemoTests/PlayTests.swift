@@ -251,7 +251,7 @@ import Testing
       "videotestsrc is-live=true ! video/x-raw,framerate=30/1 ! appsink name=a", "--stream",
       "b=videotestsrc is-live=true ! video/x-raw,framerate=30/1 ! appsink name=x", "--stream",
       "c=videotestsrc is-live=true ! identity error-after=5 ! appsink name=x", "--at", "0.3=start:b", "--at",
-      "0.3=start:c", "--at", "1.2=pip:b", "--at", "1.8=stop:b", "--duration", "2.5", "--report", "-",
+      "0.3=start:c", "--at", "1.2=pip:b", "--at", "4.2=stop:b", "--duration", "5", "--report", "-",
     ])
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
