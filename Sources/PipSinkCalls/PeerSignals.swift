@@ -100,17 +100,14 @@ final class PeerSignals: Sendable {
 
   /// Prepares a new element for packets that are lost, before data flow through it.
   private func prepare(_ element: Element) {
-    // webrtcbin 1.22 leaves do-retransmission off although the transceiver has do-nack.
     let names = [
-      "do-retransmission", "automatic-request-sync-points", "discard-corrupted-frames", "request-keyframe",
-      "wait-for-keyframe",
+      "automatic-request-sync-points", "discard-corrupted-frames", "request-keyframe", "wait-for-keyframe",
     ]
     guard let name = String(taking: pipsink_webrtc_factory_name(element)) else { return }
-    for property in names where property != "do-retransmission" || name == "rtpjitterbuffer" {
-      pipsink_webrtc_set_property(element, property, "true")
-    }
+    for property in names { pipsink_webrtc_set_property(element, property, "true") }
     if name == "rtpbin" {
-      // In a call webrtcbin switches it off again, in a handler of this signal that has been connected before.
+      // webrtcbin 1.22 leaves retransmission off although the transceiver of the pictures has do-nack. Where this side
+      // sends, too, a jitter buffer for which it is switched on before this signal has it off afterwards.
       let added: @convention(c) (Element, Element, UInt32, UInt32, UnsafeMutableRawPointer?) -> Void = {
         _, jitterBuffer, _, _, _ in
         pipsink_webrtc_set_property(jitterBuffer, "do-retransmission", "true")

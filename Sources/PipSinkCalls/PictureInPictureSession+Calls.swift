@@ -24,6 +24,7 @@ extension PictureInPictureSession {
     connection.start()
     return connection
   }
+
   /// Sends a stream to a server by WHIP (WebRTC-HTTP Ingestion Protocol). The call returns at once; a lost connection is
   /// made anew. The sending ends when the stream is removed from the session, and when the session stops.
   ///

@@ -3,7 +3,7 @@ import Glibc
 /// Converts YUV with a high dynamic range to BGRA for displays with the standard one.
 ///
 /// Light is compressed by the electro-electrical transfer function (EETF) of ITU-R BT.2390, so that the brightest pixel
-/// of the programme is as bright as the display can be. What is darker than half of white stays as it is. The function
+/// of the programme is as bright as the display can be. What is darker than a knee stays as it is. The function
 /// is applied to the largest of red, green and blue, and all three are scaled alike, so that the hue stays. Then the
 /// primaries of BT.2020 become those of BT.709, whose values are limited to what the display can show. White is at
 /// 203 cd/m², as in ITU-R BT.2408, and the display has the gamma of ITU-R BT.1886.
