@@ -133,7 +133,7 @@ import Testing
   @Test func beforeOthersTheFirstStreamOfThePipelineIsInPictureInPicture() async throws {
     let result = try await Demo.play([
       "videotestsrc is-live=true ! appsink name=first", "--stream", "a=videotestsrc is-live=true ! appsink", "--mode",
-      "pip", "--surface", "offscreen", "--duration", "1.5", "--report", "-",
+      "pip", "--surface", "offscreen", "--duration", "3", "--report", "-",
     ])
     #expect(result.status == 0, "\(result.errors)")
     let streams = try result.report().streams

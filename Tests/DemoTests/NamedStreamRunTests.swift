@@ -79,12 +79,12 @@ import Testing
   @Test func aNamedStreamTakesTheWindowWheneverItIsThereUntilTheNameIsWithdrawn() async throws {
     let streams = ["film", "guest", "talk"].flatMap { ["--stream", "\($0)=\(Self.live)"] }
     let actions = [
-      "0.5=start:talk", "0.9=stop:talk", "1.3=start:talk", "1.7=camera-off:talk", "2.1=camera-on:talk", "2.5=any",
-      "2.5=camera-off:talk", "2.9=camera-on:talk",
+      "1=start:talk", "2=stop:talk", "3=start:talk", "4=camera-off:talk", "5=camera-on:talk", "6=any",
+      "6=camera-off:talk", "7=camera-on:talk",
     ]
     let result = try await Demo.play(
       streams + actions.flatMap { ["--at", $0] } + [
-        "--mode", "pip", "--pip-stream", "talk", "--surface", "offscreen", "--report", "-", "--duration", "3.3",
+        "--mode", "pip", "--pip-stream", "talk", "--surface", "offscreen", "--report", "-", "--duration", "8",
       ])
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
@@ -105,7 +105,7 @@ import Testing
         group.addTask {
           let result = try await Demo.play(
             options.flatMap(\.self) + order.flatMap { ["--stream", "\($0)=\(Self.live)"] } + [
-              "--surface", "offscreen", "--duration", "0.7", "--report", "-",
+              "--surface", "offscreen", "--duration", "2", "--report", "-",
             ])
           #expect(result.status == 0, "\(result.errors)")
           let report = try result.report()
@@ -122,7 +122,7 @@ import Testing
   @Test func aSharedScreenIsPreferredToOthers() async throws {
     let result = try await Demo.play([
       "--stream", "a=\(Self.live)", "--stream", "screen=\(Self.live)", "--screen-share", "screen", "--mode", "pip",
-      "--surface", "offscreen", "--duration", "0.7", "--report", "-",
+      "--surface", "offscreen", "--duration", "2", "--report", "-",
     ])
     #expect(result.status == 0, "\(result.errors)")
     let streams = try result.report().streams

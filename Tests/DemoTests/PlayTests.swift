@@ -133,7 +133,7 @@ import Testing
   @Test func switchesArriveInTheReport() async throws {
     let result = try await Demo.play(
       Demo.pipeline("two-streams") + [
-        "--duration", "3", "--at", "1=pip:remote-2", "--at", "1.5=pip:remote-1", "--at", "2=normal", "--report", "-",
+        "--duration", "4", "--at", "1=pip:remote-2", "--at", "2=pip:remote-1", "--at", "3=normal", "--report", "-",
       ])
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
@@ -269,10 +269,10 @@ import Testing
   @Test func theSplitLayoutIsOnePictureOffscreen() async throws {
     let folder = try TemporaryFolder()
     let result = try await Demo.play([
-      "videotestsrc pattern=white num-buffers=60 ! video/x-raw,framerate=30/1 ! appsink name=local "
-        + "videotestsrc pattern=red num-buffers=60 ! video/x-raw,framerate=30/1 ! appsink name=remote",
-      "--surface", "offscreen", "--layout", "split", "--gravity", "resize", "--at", "0.5=snapshot", "--at",
-      "0.8=pip:remote", "--at", "1.3=snapshot", "--snapshots", folder.url.path,
+      "videotestsrc pattern=white num-buffers=150 ! video/x-raw,framerate=30/1 ! appsink name=local "
+        + "videotestsrc pattern=red num-buffers=150 ! video/x-raw,framerate=30/1 ! appsink name=remote",
+      "--surface", "offscreen", "--layout", "split", "--gravity", "resize", "--at", "1=snapshot", "--at",
+      "2=pip:remote", "--at", "3=snapshot", "--snapshots", folder.url.path,
     ])
     #expect(result.status == 0, "\(result.errors)")
     let shots = folder.files.filter { $0.contains("inApp") }
