@@ -96,6 +96,23 @@ static inline void pipsink_webrtc_add_receiver(GstElement *webrtc, const gchar *
   gst_caps_unref(caps);
 }
 
+/// Has the tracks that were added with `formats` offered in `others` from the next offer on.
+static inline void pipsink_webrtc_exchange_formats(GstElement *webrtc, const gchar *formats, const gchar *others) {
+  GstCaps *old = gst_caps_from_string(formats), *new_caps = gst_caps_from_string(others);
+  for (gint index = 0;; index++) {
+    GObject *transceiver = NULL;
+    GstCaps *caps = NULL;
+    g_signal_emit_by_name(webrtc, "get-transceiver", index, &transceiver);
+    if (transceiver == NULL) break;
+    g_object_get(transceiver, "codec-preferences", &caps, NULL);
+    if (caps != NULL && gst_caps_is_equal(caps, old)) g_object_set(transceiver, "codec-preferences", new_caps, NULL);
+    if (caps != NULL) gst_caps_unref(caps);
+    g_object_unref(transceiver);
+  }
+  gst_caps_unref(old);
+  gst_caps_unref(new_caps);
+}
+
 /// The transceiver of a pad of webrtcbin, which the caller releases.
 static inline gpointer pipsink_webrtc_transceiver(GstPad *pad) {
   gpointer transceiver = NULL;

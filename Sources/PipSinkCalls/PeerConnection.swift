@@ -16,6 +16,8 @@ final class PeerConnection: @unchecked Sendable {
   private let isClosed = Locked(false)
   /// Held while the state changes.
   private let changing = Locked(())
+  /// Whether the latency is to be told anew, and whether a thread does that.
+  private let latency = Locked((isDue: false, isTold: false))
 
   /// Makes the pipeline, and plays it.
   ///
@@ -37,7 +39,7 @@ final class PeerConnection: @unchecked Sendable {
     if let stunServer { pipsink_webrtc_set_property(webrtc, "stun-server", stunServer) }
     if let server = configuration.turnServer { pipsink_webrtc_set_property(webrtc, "turn-server", server) }
     for server in servers where server.isRelay { pipsink_webrtc_add_relay(webrtc, server.url) }
-    signals.connect(to: pipeline, webrtc)
+    signals.connect(to: pipeline, webrtc) { [weak self] in self?.updateLatency() }
     // The pipeline takes the floating reference of the element.
     gst_bin_add(pipeline.asBin, webrtc)
     let signals = self.signals
@@ -76,6 +78,30 @@ final class PeerConnection: @unchecked Sendable {
       done(result != GST_STATE_CHANGE_FAILURE)
     }
     if WorkerThread(name: "pip-call", body: body) == nil { body() }
+  }
+
+  /// Tells all elements the latency of the slowest one, as GStreamer asks the owner of a pipeline to do when elements
+  /// have come: those that play wait so long, and those that send packets say when these were taken. It runs on a thread
+  /// of its own, since elements may block meanwhile.
+  private func updateLatency() {
+    let mustBegin = latency.withLock { latency in
+      latency.isDue = true
+      guard !latency.isTold else { return false }
+      latency.isTold = true
+      return true
+    }
+    let body: @Sendable () -> Void = { [self] in
+      while latency.withLock({ latency in
+        latency.isTold = latency.isDue
+        latency.isDue = false
+        return latency.isTold
+      }) {
+        changing.withLock { _ in
+          if !isClosed.withLock({ $0 }) { gst_bin_recalculate_latency(pipeline.asBin) }
+        }
+      }
+    }
+    if mustBegin, WorkerThread(name: "pip-call", body: body) == nil { latency.withLock { $0.isTold = false } }
   }
 
   /// Stops all elements, also beside one that could never be started, such as a sound card that is not there. On the way

@@ -50,7 +50,8 @@ final class PeerSignals: Sendable {
 
   // MARK: - Signals
 
-  func connect(to pipeline: Element, _ webrtc: Element) {
+  /// - Parameter latencyChanged: called on any thread when the pipeline's latency has to be told anew.
+  func connect(to pipeline: Element, _ webrtc: Element, latencyChanged: @escaping @Sendable () -> Void) {
     typealias Added = @convention(c) (Element, UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void
     typealias DeepAdded = @convention(c) (Element, Element, Element, UnsafeMutableRawPointer) -> Void
     typealias Changed = @convention(c) (Element, OpaquePointer?, UnsafeMutableRawPointer) -> Void
@@ -79,13 +80,17 @@ final class PeerSignals: Sendable {
     on("deep-element-added", of: pipeline, unsafeBitCast(elementAdded, to: GCallback.self))
     guard let bus = gst_element_get_bus(pipeline) else { return }
     defer { gst_object_unref(bus) }
+    let box = ClosureBox<UnsafeMutablePointer<GstMessage>> { [self] message in
+      if message.pointee.type == GST_MESSAGE_LATENCY { latencyChanged() } else { handle(message) }
+    }
     gst_bus_set_sync_handler(
       bus,
-      { _, message, data in
-        if let message, let data { PeerSignals.from(data).handle(message) }
-        message.map { gst_message_unref($0) }
+      { _, message, box in
+        guard let message else { return GST_BUS_DROP }
+        ClosureBox<UnsafeMutablePointer<GstMessage>>.borrow(box)?.body(message)
+        gst_message_unref(message)
         return GST_BUS_DROP
-      }, Unmanaged.passRetained(self).toOpaque(), { $0.map { Unmanaged<PeerSignals>.fromOpaque($0).release() } })
+      }, box.retained(), { ClosureBox<UnsafeMutablePointer<GstMessage>>.take($0) })
   }
 
   static func from(_ data: UnsafeMutableRawPointer) -> PeerSignals {

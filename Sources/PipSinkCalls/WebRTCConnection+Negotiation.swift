@@ -88,12 +88,23 @@ extension WebRTCConnection {
     "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000; "
     + "application/x-rtp,media=video,encoding-name=H264,payload=97,clock-rate=90000,"
     + "packetization-mode=(string)1,profile-level-id=(string)42e01f"
+  /// In which lost packets of H.264 are sent again.
+  private static let repeatedFormat =
+    "application/x-rtp,media=video,encoding-name=RTX,payload=98,clock-rate=90000,apt=(string)97"
   private static let audioFormats =
     "application/x-rtp,media=audio,encoding-name=OPUS,payload=111,clock-rate=48000,encoding-params=(string)2"
 
   /// Makes the local description, and waits until it has this machine's addresses.
   private func describe(_ kind: String, on connection: PeerConnection) async throws(PipSinkError) -> String {
-    let text = try await wait(for: connection.create(kind), connection)
+    var text = try await wait(for: connection.create(kind), connection)
+    // webrtcbin 1.22 offers to send lost packets again in the first format of a medium alone, and later ones in each.
+    if kind == "offer", text.contains(" H264/"),
+      !text.split(whereSeparator: \.isNewline).contains(where: { $0.hasSuffix(" apt=97") })
+    {
+      pipsink_webrtc_exchange_formats(
+        connection.webrtc, Self.videoFormats, "\(Self.videoFormats); \(Self.repeatedFormat)")
+      text = try await wait(for: connection.create(kind), connection)
+    }
     try await wait(for: connection.set("local", kind, text), connection)
     let deadline = MonotonicTime.now.advanced(by: configuration.gatheringTimeout)
     if case .failure(let error) = await connection.signals.gathered.value(by: deadline) { throw error }

@@ -1,5 +1,6 @@
 import CGStreamer
 import CWebRTC
+import Foundation
 
 @testable import PipSink
 @testable import PipSinkCalls
@@ -21,13 +22,40 @@ final class WebRTCPeer: @unchecked Sendable {
       return Track(description: description, name: name)
     }
 
+    /// A picture in which every frame is another one. "coded" are the encoded frames, and "sent" gets what a decoder
+    /// makes of them.
+    ///
+    /// - Parameters:
+    ///   - codec: "vp8" or "h264".
+    ///   - isWithheld: whether no frame is sent before ``release(_:)``, although they are encoded.
+    static func moving(_ codec: String, of name: String, isWithheld: Bool = false) -> Track {
+      let (encoder, payloader, decoder) =
+        codec == "vp8"
+        ? ("vp8enc deadline=1 keyframe-max-dist=3000 target-bitrate=600000", "rtpvp8pay pt=96", "vp8dec")
+        : (
+          "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=3000 bitrate=600 "
+            + "! video/x-h264,profile=constrained-baseline",
+          // webrtcbin takes no other level than the one that is offered. Browsers do not describe their parameter sets.
+          "rtph264pay pt=97 ssrc=264 config-interval=-1 ! capssetter replace=true caps=application/x-rtp,media=video,"
+            + "encoding-name=H264,payload=97,clock-rate=90000,ssrc=(uint)264,packetization-mode=(string)1,"
+            + "profile-level-id=(string)42e01f",
+          "h264parse ! avdec_h264"
+        )
+      let description =
+        "videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=640,height=360,framerate=30/1 "
+        + "! timeoverlay ! valve name=valve ! \(encoder) ! tee name=coded "
+        + "! queue ! identity name=gate drop-probability=\(isWithheld ? 1 : 0) ! \(payloader) "
+        + "coded. ! queue ! \(decoder) ! video/x-raw,format=I420 ! fakesink name=sent sync=false async=false"
+      return Track(description: description, name: name)
+    }
+
     static func sound(of name: String) -> Track {
       let description = "audiotestsrc is-live=true volume=0.5 ! valve name=valve ! opusenc ! rtpopuspay pt=111"
       return Track(description: description, name: name)
     }
   }
 
-  private let pipeline: Element
+  let pipeline: Element
   private let webrtc: Element
   /// The tracks' pads and elements, and whether the next offer has them.
   private let tracks = Locked<[(pad: Pad, bin: Element, isSent: Bool)]>([])
@@ -39,6 +67,7 @@ final class WebRTCPeer: @unchecked Sendable {
     pipsink_webrtc_disable_port_mapping(webrtc)
     pipsink_webrtc_set_property(webrtc, "bundle-policy", "max-bundle")
     gst_bin_add(pipeline.asBin, webrtc)
+    Self.tellLatency(of: pipeline)
     for track in tracks { add(track) }
     gst_element_set_state(pipeline, GST_STATE_PLAYING)
   }
@@ -47,6 +76,34 @@ final class WebRTCPeer: @unchecked Sendable {
     kill()
     for track in tracks.withLock({ $0 }) { gst_object_unref(track.pad) }
     gst_object_unref(pipeline)
+  }
+
+  /// Tells the elements their latency whenever that changes: without it, webrtcbin does not know when the packets were
+  /// taken that it reports.
+  private static func tellLatency(of pipeline: Element) {
+    guard let bus = gst_element_get_bus(pipeline) else { return }
+    defer { gst_object_unref(bus) }
+    gst_bus_set_sync_handler(
+      bus,
+      { _, message, _ in
+        guard let message else { return GST_BUS_DROP }
+        defer { gst_message_unref(message) }
+        if message.pointee.type == GST_MESSAGE_LATENCY, let source = message.pointee.src {
+          let address = UInt(bitPattern: gst_object_ref(source))
+          Thread.detachNewThread {
+            guard var object = UnsafeMutablePointer<GstObject>(bitPattern: address) else { return }
+            while let parent = gst_object_get_parent(object) {
+              gst_object_unref(object)
+              object = parent
+            }
+            UnsafeMutableRawPointer(object).withMemoryRebound(to: GstBin.self, capacity: 1) {
+              _ = gst_bin_recalculate_latency($0)
+            }
+            gst_object_unref(object)
+          }
+        }
+        return GST_BUS_DROP
+      }, nil, nil)
   }
 
   /// Adds a track, which the next offer has.
@@ -68,6 +125,13 @@ final class WebRTCPeer: @unchecked Sendable {
 
   /// Sets whether a track is sent, which the next offer says.
   func send(_ index: Int, _ isSent: Bool) { tracks.withLock { $0[index].isSent = isSent } }
+
+  /// Sends the frames of a track that were withheld, from the next one on.
+  func release(_ index: Int) {
+    guard let gate = gst_bin_get_by_name(tracks.withLock({ $0[index].bin }).asBin, "gate") else { return }
+    pipsink_webrtc_set_property(gate, "drop-probability", "0")
+    gst_object_unref(gate)
+  }
 
   /// Ends it without a word to the other side.
   func kill() { gst_element_set_state(pipeline, GST_STATE_NULL) }

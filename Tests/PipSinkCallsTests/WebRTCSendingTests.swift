@@ -277,6 +277,11 @@ import Testing
     #expect(await eventually { caller.received.sounds.values.map(\.streamID) == ["ben"] })
     #expect(await eventually { called.received.sounds.values.map(\.streamID) == ["anna"] })
     #expect(session.streams.map(\.id).sorted() == ["ben", "me"] && other.streams.map(\.id).sorted() == ["anna", "me"])
+    // Each can show the other's picture with its sound.
+    for connection in [caller, called] {
+      let reports = SenderReports(in: try #require(connection.connection?.pipeline))
+      #expect(await eventually(within: 30) { reports.usefulCounts.count { $0 >= 3 } == 2 })
+    }
     // Another camera takes the place of the first one.
     try session.removeStream("me")
     try startCamera("green")
@@ -310,25 +315,10 @@ import Testing
     let losses = try pipelines.map { try #require(PacketLoss(in: $0, ofOneIn: 10)) }
     defer { for loss in losses { loss.end() } }
     for pipeline in pipelines {
-      #expect(await eventually(within: 30) { Self.repairedCount(in: pipeline) >= 10 })
+      #expect(await eventually(within: 30) { PacketLoss.repairedCount(in: pipeline) >= 10 })
     }
     await caller.stop()
     await called.stop()
-  }
-
-  /// How many packets have come because they were asked for again.
-  private static func repairedCount(in pipeline: Element) -> UInt64 {
-    let elements = collectObjects(gst_bin_iterate_recurse(pipeline.asBin), as: GstElement.self)
-    defer { for element in elements { gst_object_unref(element) } }
-    return elements.filter { String(taking: pipsink_webrtc_factory_name($0)) == "rtpjitterbuffer" }
-      .reduce(0) { sum, buffer in
-        sum
-          + buffer.property("stats") { value in
-            var count: guint64 = 0
-            gst_structure_get_uint64(gst_value_get_structure(&value), "rtx-success-count", &count)
-            return UInt64(count)
-          }
-      }
   }
 
   // MARK: - Errors
