@@ -107,6 +107,30 @@ import Testing
 
   // MARK: - Upstream
 
+  /// Otherwise its decoder would wait for the keyframe after the first one.
+  @Test func aStreamThatIsAddedWhereItIsSeenIsNotSaidToBeHidden() async throws {
+    let session = try makeSession()
+    session.attach(TestPlace(320, 180), toStream: "a")
+    let app = try AppPipeline("videotestsrc ! appsink name=s max-buffers=1")
+    gst_element_set_state(app.pipeline, GST_STATE_PLAYING)
+    _ = try session.addInput("a", unsafeSinkPad: app.sinkPad, stallTimeout: nil)
+    #expect(await eventually { !app.events.demands.isEmpty })
+    #expect(app.events.demands == ["320x180"])
+    await session.stop()
+  }
+
+  @Test func aNewStreamThatNobodySeesIsSaidToBeHiddenAfterHalfASecond() async throws {
+    let session = try makeSession()
+    let app = try AppPipeline("videotestsrc ! appsink name=s max-buffers=1")
+    gst_element_set_state(app.pipeline, GST_STATE_PLAYING)
+    _ = try session.addInput("a", unsafeSinkPad: app.sinkPad, stallTimeout: nil)
+    #expect(await clock.isAwaited(in: 0.5))
+    #expect(app.events.demands == [])
+    clock.advance(by: 0.5)
+    #expect(await eventually { app.events.demands == ["0x0"] })
+    await session.stop()
+  }
+
   @Test func theDecoderInAnAppsPipelineRestsWhileNobodySeesTheStream() async throws {
     let session = try PictureInPictureSession(display: NoDisplay())
     let place = TestPlace(320, 180)

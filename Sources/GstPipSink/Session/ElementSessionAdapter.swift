@@ -63,8 +63,9 @@ final class ElementSessionAdapter {
         if member.settings.mode == .pip || awaited == member.streamID { perform(.start, for: member) }
       }
     }
-    if let upstream = member.upstream { session.setUpstream(upstream, of: member.streamID) }
     apply(member)
+    // Only now it is known whether the stream is visible.
+    if let upstream = member.upstream { session.setUpstream(upstream, of: member.streamID) }
     updatePlayback()
     if member.settings.isOnBus { export(for: member) }
   }

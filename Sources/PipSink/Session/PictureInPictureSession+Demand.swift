@@ -53,8 +53,22 @@ extension PictureInPictureSession {
     known[id]?.isFrozen = false
     engine.status.setDecodingSuspended(false, of: id)
     guard let upstream, let stream = known[id] else { return }
+    // A stream that has just been added may be visible already.
+    updateDemand()
     if stream.chain != nil { upstream.suspendsDecoder = !engine.isBackgroundDecodingEnabled }
-    upstream.set(engine.info(of: id)?.demand ?? .hidden)
+    let demand = engine.info(of: id)?.demand ?? .hidden
+    if demand != .hidden { upstream.set(demand) } else { hide(upstream, of: id) }
     updateGap(of: id)
+  }
+
+  /// Tells that a new stream is hidden if it is so for as long as less has to be asked for otherwise: what shows it may
+  /// come a moment later, and without one of its frames a decoder waits for the next keyframe.
+  private func hide(_ upstream: UpstreamDemand, of id: StreamID) {
+    let clock = engine.status.clock
+    Task { [weak self, weak upstream] in
+      try? await clock.sleep(until: clock.now.advanced(by: DemandDelay.duration))
+      guard let self, let upstream, known[id]?.upstream === upstream else { return }
+      upstream.set(engine.info(of: id)?.demand ?? .hidden)
+    }
   }
 }

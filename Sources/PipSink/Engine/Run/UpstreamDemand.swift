@@ -29,7 +29,9 @@ package final class UpstreamDemand: Sendable {
   }
 
   private struct Wanted: Equatable {
-    var demand = StreamDemand.hidden
+    /// Nil as long as nobody has said it, during which the decoder is not suspended: after even one frame without it, the
+    /// stream would wait for its next keyframe.
+    var demand: StreamDemand?
     var suspends = false
     var isFrozen = false
 
@@ -115,7 +117,7 @@ package final class UpstreamDemand: Sendable {
   private func tell() {
     while let (pad, wanted, isNewDemand) = next() {
       defer { gst_object_unref(pad) }
-      if isNewDemand { gst_pad_push_event(pad, wanted.demand.makeEvent()) }
+      if isNewDemand, let demand = wanted.demand { gst_pad_push_event(pad, demand.makeEvent()) }
       let path = wanted.isToSuspend || wanted.isFrozen ? pad.decoderPath : DecoderPath()
       defer { path.release() }
       let refusal = wanted.isToSuspend ? path.refusal : nil
