@@ -166,9 +166,15 @@ final class PeerConnection: @unchecked Sendable {
   /// The certificate (PEM) that the peer has shown; nil before.
   var peerCertificate: String? { String(taking: pipsink_webrtc_peer_certificate(webrtc)) }
 
-  /// Asks for statistics of the track of a pad.
+  /// Asks for statistics of the track of a pad. webrtcbin says those of all tracks that share its transport.
   func statistics(of pad: Pad) -> Step<WebRTCConnection.Statistics> {
-    ask({ pipsink_webrtc_get_statistics(webrtc, pad, $0) }, read: { $0.map(WebRTCConnection.Statistics.init) })
+    let caps = gst_pad_get_current_caps(pad)
+    defer { caps.map { gst_caps_unref($0) } }
+    var source: guint = 0
+    let isKnown = caps.map { gst_structure_get_uint(gst_caps_get_structure($0, 0), "ssrc", &source) != 0 } ?? false
+    return ask(
+      { pipsink_webrtc_get_statistics(webrtc, pad, $0) },
+      read: { [source] in $0.map { WebRTCConnection.Statistics($0, of: isKnown ? source : nil) } })
   }
 
   /// Has webrtcbin answer through a promise.
@@ -199,17 +205,17 @@ final class PeerConnection: @unchecked Sendable {
 
 extension WebRTCConnection.Statistics {
   /// Reads a reply of webrtcbin to "get-stats" for a pad: a structure with structures.
-  init(_ reply: UnsafePointer<GstStructure>) {
-    withUnsafeMutablePointer(to: &self) { statistics in
-      _ = gst_structure_foreach(
-        reply,
-        { _, value, statistics in
-          guard let value, value.pointee.g_type == gst_structure_get_type(),
-            let structure = gst_value_get_structure(value)
-          else { return 1 }
-          statistics?.assumingMemoryBound(to: Self.self).pointee.add(structure)
-          return 1
-        }, statistics)
+  ///
+  /// - Parameter source: the source of the packets (SSRC) that is counted; nil for all.
+  init(_ reply: UnsafePointer<GstStructure>, of source: guint?) {
+    for index in 0..<gst_structure_n_fields(reply) {
+      let name = gst_structure_nth_field_name(reply, guint(index))
+      guard let value = gst_structure_get_value(reply, name), value.pointee.g_type == gst_structure_get_type(),
+        let structure = gst_value_get_structure(value)
+      else { continue }
+      var other: guint = 0
+      if let source, gst_structure_get_uint(structure, "ssrc", &other) != 0, other != source { continue }
+      add(structure)
     }
   }
 

@@ -103,8 +103,7 @@ import PipSink
     case failed(PipSinkError)
   }
 
-  /// What is known of a stream's way from the peer, or to it, since the connection was made. The numbers are those of
-  /// all media that share a transport with its pictures, such as its sound, and those of the other direction.
+  /// What is known of the way of a stream's pictures from the peer, or to it, since the connection was made.
   public struct Statistics: Equatable, Sendable {
     /// How many packets have come.
     public var packetsReceived: UInt64 = 0

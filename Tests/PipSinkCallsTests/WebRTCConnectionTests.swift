@@ -239,6 +239,23 @@ import Testing
     await receiver.stop()
   }
 
+  /// The other picture and the sounds take the same way.
+  @Test func statisticsAreThoseOfTheStreamsPicturesAlone() async throws {
+    let peer = WebRTCPeer(.video("red", of: "anna"), .video("blue", of: "ben"), .sound(of: "anna"), .sound(of: "ben"))
+    let receiver = receiver(from: peer, video: 2, audio: 2)
+    receiver.start()
+    func arrived() -> UInt64 { session.router.statistics(of: "anna")?.received ?? 0 }
+    try #require(await eventually(within: 20) { arrived() > 10 && receiver.received.sounds.count == 2 })
+    let first = try #require(await receiver.statistics(of: "anna")).packetsReceived
+    let count = arrived()
+    #expect(await eventually(within: 30) { arrived() > count + 90 })
+    let packets = try #require(await receiver.statistics(of: "anna")).packetsReceived - first
+    let frames = arrived() - count
+    // Each frame is one packet. The others would be more than four times as many.
+    #expect(packets > frames / 2 && packets < frames * 2, "\(packets) packets, \(frames) frames")
+    await receiver.stop()
+  }
+
   /// libnice would ask by UPnP, and wait 200 ms for an answer.
   @Test func noRouterIsAskedForOpenPorts() throws {
     let connection = try PeerConnection(configuration)
