@@ -16,8 +16,8 @@ final class PeerConnection: @unchecked Sendable {
   private let isClosed = Locked(false)
   /// Held while the state changes.
   private let changing = Locked(())
-  /// Whether the latency is to be told anew, and whether a thread does that.
-  private let latency = Locked((isDue: false, isTold: false))
+  /// Whether a thread is about to tell the latency anew.
+  private let isLatencyDue = Locked(false)
 
   /// Makes the pipeline, and plays it.
   ///
@@ -84,24 +84,14 @@ final class PeerConnection: @unchecked Sendable {
   /// have come: those that play wait so long, and those that send packets say when these were taken. It runs on a thread
   /// of its own, since elements may block meanwhile.
   private func updateLatency() {
-    let mustBegin = latency.withLock { latency in
-      latency.isDue = true
-      guard !latency.isTold else { return false }
-      latency.isTold = true
-      return true
-    }
+    guard !isLatencyDue.exchange(true) else { return }
     let body: @Sendable () -> Void = { [self] in
-      while latency.withLock({ latency in
-        latency.isTold = latency.isDue
-        latency.isDue = false
-        return latency.isTold
-      }) {
-        changing.withLock { _ in
-          if !isClosed.withLock({ $0 }) { gst_bin_recalculate_latency(pipeline.asBin) }
-        }
+      changing.withLock { _ in
+        isLatencyDue.withLock { $0 = false }
+        if !isClosed.withLock({ $0 }) { gst_bin_recalculate_latency(pipeline.asBin) }
       }
     }
-    if mustBegin, WorkerThread(name: "pip-call", body: body) == nil { latency.withLock { $0.isTold = false } }
+    if WorkerThread(name: "pip-call", body: body) == nil { isLatencyDue.withLock { $0 = false } }
   }
 
   /// Stops all elements, also beside one that could never be started, such as a sound card that is not there. On the way
@@ -168,13 +158,18 @@ final class PeerConnection: @unchecked Sendable {
 
   /// Asks for statistics of the track of a pad. webrtcbin says those of all tracks that share its transport.
   func statistics(of pad: Pad) -> Step<WebRTCConnection.Statistics> {
-    let caps = gst_pad_get_current_caps(pad)
-    defer { caps.map { gst_caps_unref($0) } }
-    var source: guint = 0
-    let isKnown = caps.map { gst_structure_get_uint(gst_caps_get_structure($0, 0), "ssrc", &source) != 0 } ?? false
+    let source = Self.source(of: pad)
     return ask(
       { pipsink_webrtc_get_statistics(webrtc, pad, $0) },
-      read: { [source] in $0.map { WebRTCConnection.Statistics($0, of: isKnown ? source : nil) } })
+      read: { $0.map { WebRTCConnection.Statistics($0, of: source) } })
+  }
+
+  /// The source (SSRC) of the packets at a pad of webrtcbin; nil while it is unknown.
+  private static func source(of pad: Pad) -> guint? {
+    guard let caps = gst_pad_get_current_caps(pad) else { return nil }
+    defer { gst_caps_unref(caps) }
+    var source: guint = 0
+    return gst_structure_get_uint(gst_caps_get_structure(caps, 0), "ssrc", &source) != 0 ? source : nil
   }
 
   /// Has webrtcbin answer through a promise.

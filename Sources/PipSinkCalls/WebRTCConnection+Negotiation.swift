@@ -88,7 +88,7 @@ extension WebRTCConnection {
     "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000; "
     + "application/x-rtp,media=video,encoding-name=H264,payload=97,clock-rate=90000,"
     + "packetization-mode=(string)1,profile-level-id=(string)42e01f"
-  /// In which lost packets of H.264 are sent again.
+  /// The format in which lost packets of H.264 are sent again.
   private static let repeatedFormat =
     "application/x-rtp,media=video,encoding-name=RTX,payload=98,clock-rate=90000,apt=(string)97"
   private static let audioFormats =
@@ -97,7 +97,8 @@ extension WebRTCConnection {
   /// Makes the local description, and waits until it has this machine's addresses.
   private func describe(_ kind: String, on connection: PeerConnection) async throws(PipSinkError) -> String {
     var text = try await wait(for: connection.create(kind), connection)
-    // webrtcbin 1.22 offers to send lost packets again in the first format of a medium alone, and later ones in each.
+    // webrtcbin 1.22 offers a format for packets that are sent again for the first codec of a medium alone, and 1.26 one
+    // for each codec.
     if kind == "offer", text.contains(" H264/"),
       !text.split(whereSeparator: \.isNewline).contains(where: { $0.hasSuffix(" apt=97") })
     {

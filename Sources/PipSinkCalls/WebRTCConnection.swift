@@ -98,7 +98,8 @@ import PipSink
     case connected
     /// It makes a new connection, the `attempt`-th in a row, because of the error.
     case reconnecting(attempt: Int, after: PipSinkError)
-    /// It has given up, or the session does not have the stream that is to be sent. The streams that it has received have been removed, except for the one of
+    /// It has given up, or the session does not have the stream that is to be sent. The streams that it has received
+    /// have been removed, except for the one of
     /// ``PipSink/PictureInPictureSession/startStream(_:whep:token:configuration:)``, which has failed.
     case failed(PipSinkError)
   }

@@ -41,7 +41,12 @@ final class PacketLoss: @unchecked Sendable {
   func end() { gst_pad_remove_probe(pad, probe) }
 
   /// How many packets have come because the jitter buffers of a connection have asked for them again.
-  static func repairedCount(in pipeline: Element) -> UInt64 {
+  static func repairedCount(in pipeline: Element) -> UInt64 { count("rtx-success-count", in: pipeline) }
+
+  /// How many packets the jitter buffers of a connection have given up.
+  static func lostCount(in pipeline: Element) -> UInt64 { count("num-lost", in: pipeline) }
+
+  private static func count(_ name: String, in pipeline: Element) -> UInt64 {
     let elements = collectObjects(gst_bin_iterate_recurse(pipeline.asBin), as: GstElement.self)
     defer { for element in elements { gst_object_unref(element) } }
     return elements.filter { String(taking: pipsink_webrtc_factory_name($0)) == "rtpjitterbuffer" }
@@ -49,7 +54,7 @@ final class PacketLoss: @unchecked Sendable {
         sum
           + buffer.property("stats") { value in
             var count: guint64 = 0
-            gst_structure_get_uint64(gst_value_get_structure(&value), "rtx-success-count", &count)
+            gst_structure_get_uint64(gst_value_get_structure(&value), name, &count)
             return UInt64(count)
           }
       }

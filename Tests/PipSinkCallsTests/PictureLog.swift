@@ -14,12 +14,15 @@ final class PictureLog: @unchecked Sendable {
   /// A hash of the pixels of each picture so far.
   var pictures: [Int] { log.withLock { $0 } }
 
-  /// Whether pictures have passed here that have not passed there (yet).
+  /// Whether a picture has passed here that has not passed there so far.
   func hasOthers(than log: PictureLog) -> Bool { !Set(pictures).isSubset(of: log.pictures) }
 
-  init?(at pad: Pad?) {
-    guard let pad else { return nil }
-    self.pad = UnsafeMutableRawPointer(gst_object_ref(pad)).assumingMemoryBound(to: GstPad.self)
+  /// - Parameter name: of an element with a pad "sink".
+  init?(atElement name: String, in pipeline: Element) {
+    guard let element = gst_bin_get_by_name(pipeline.asBin, name) else { return nil }
+    defer { gst_object_unref(element) }
+    guard let pad = gst_element_get_static_pad(element, "sink") else { return nil }
+    self.pad = pad
     probe = gst_pad_add_probe(
       pad, GST_PAD_PROBE_TYPE_BUFFER,
       { pad, info, log in
@@ -37,15 +40,6 @@ final class PictureLog: @unchecked Sendable {
         return GST_PAD_PROBE_OK
       }, Unmanaged.passRetained(log).toOpaque(),
       { $0.map { Unmanaged<Locked<[Int]>>.fromOpaque($0).release() } })
-  }
-
-  /// - Parameter name: of an element with a pad "sink".
-  convenience init?(atElement name: String, in pipeline: Element) {
-    guard let element = gst_bin_get_by_name(pipeline.asBin, name) else { return nil }
-    defer { gst_object_unref(element) }
-    let pad = gst_element_get_static_pad(element, "sink")
-    defer { pad.map { gst_object_unref($0) } }
-    self.init(at: pad)
   }
 
   deinit {

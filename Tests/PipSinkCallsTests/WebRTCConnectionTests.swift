@@ -230,7 +230,9 @@ import Testing
     }
     let loss = try #require(PacketLoss(in: connection.pipeline, ofOneIn: 10))
     defer { loss.end() }
-    #expect(await eventually(within: 60) { PacketLoss.repairedCount(in: connection.pipeline) >= 10 })
+    #expect(await eventually(within: 60) { PacketLoss.repairedCount(in: connection.pipeline) >= 30 })
+    #expect(
+      PacketLoss.lostCount(in: connection.pipeline) <= PacketLoss.repairedCount(in: connection.pipeline) / 4)
     let statistics = try #require(await receiver.statistics(of: "anna"))
     #expect(statistics.packetsReceived > 20 && statistics.bytesReceived > 1000 && statistics.bitRate == nil)
     try await Task.sleep(for: .milliseconds(300))

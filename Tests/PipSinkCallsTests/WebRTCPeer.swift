@@ -22,13 +22,10 @@ final class WebRTCPeer: @unchecked Sendable {
       return Track(description: description, name: name)
     }
 
-    /// A picture in which every frame is another one. "coded" are the encoded frames, and "sent" gets what a decoder
-    /// makes of them.
+    /// A picture in which every frame is another one. The element "sent" gets what a decoder makes of what is sent.
     ///
-    /// - Parameters:
-    ///   - codec: "vp8" or "h264".
-    ///   - isWithheld: whether no frame is sent before ``release(_:)``, although they are encoded.
-    static func moving(_ codec: String, of name: String, isWithheld: Bool = false) -> Track {
+    /// - Parameter codec: "vp8" or "h264".
+    static func moving(_ codec: String, of name: String) -> Track {
       let (encoder, payloader, decoder) =
         codec == "vp8"
         ? ("vp8enc deadline=1 keyframe-max-dist=3000 target-bitrate=600000", "rtpvp8pay pt=96", "vp8dec")
@@ -44,7 +41,7 @@ final class WebRTCPeer: @unchecked Sendable {
       let description =
         "videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=640,height=360,framerate=30/1 "
         + "! timeoverlay ! valve name=valve ! \(encoder) ! tee name=coded "
-        + "! queue ! identity name=gate drop-probability=\(isWithheld ? 1 : 0) ! \(payloader) "
+        + "! queue ! \(payloader) "
         + "coded. ! queue ! \(decoder) ! video/x-raw,format=I420 ! fakesink name=sent sync=false async=false"
       return Track(description: description, name: name)
     }
@@ -85,25 +82,18 @@ final class WebRTCPeer: @unchecked Sendable {
     defer { gst_object_unref(bus) }
     gst_bus_set_sync_handler(
       bus,
-      { _, message, _ in
-        guard let message else { return GST_BUS_DROP }
+      { _, message, pipeline in
+        guard let message, let pipeline else { return GST_BUS_DROP }
         defer { gst_message_unref(message) }
-        if message.pointee.type == GST_MESSAGE_LATENCY, let source = message.pointee.src {
-          let address = UInt(bitPattern: gst_object_ref(source))
-          Thread.detachNewThread {
-            guard var object = UnsafeMutablePointer<GstObject>(bitPattern: address) else { return }
-            while let parent = gst_object_get_parent(object) {
-              gst_object_unref(object)
-              object = parent
-            }
-            UnsafeMutableRawPointer(object).withMemoryRebound(to: GstBin.self, capacity: 1) {
-              _ = gst_bin_recalculate_latency($0)
-            }
-            gst_object_unref(object)
-          }
+        guard message.pointee.type == GST_MESSAGE_LATENCY else { return GST_BUS_DROP }
+        let address = UInt(bitPattern: gst_object_ref(pipeline))
+        Thread.detachNewThread {
+          guard let pipeline = Element(bitPattern: address) else { return }
+          gst_bin_recalculate_latency(pipeline.asBin)
+          gst_object_unref(pipeline)
         }
         return GST_BUS_DROP
-      }, nil, nil)
+      }, pipeline, nil)
   }
 
   /// Adds a track, which the next offer has.
@@ -125,13 +115,6 @@ final class WebRTCPeer: @unchecked Sendable {
 
   /// Sets whether a track is sent, which the next offer says.
   func send(_ index: Int, _ isSent: Bool) { tracks.withLock { $0[index].isSent = isSent } }
-
-  /// Sends the frames of a track that were withheld, from the next one on.
-  func release(_ index: Int) {
-    guard let gate = gst_bin_get_by_name(tracks.withLock({ $0[index].bin }).asBin, "gate") else { return }
-    pipsink_webrtc_set_property(gate, "drop-probability", "0")
-    gst_object_unref(gate)
-  }
 
   /// Ends it without a word to the other side.
   func kill() { gst_element_set_state(pipeline, GST_STATE_NULL) }

@@ -297,7 +297,7 @@ import Testing
     #expect(session.streams.isEmpty && other.streams.map(\.id) == ["me"])
   }
 
-  /// Every tenth packet from the network is dropped, on both sides.
+  /// One of ten packets from the network is dropped, on both sides.
   @Test func packetsThatAreLostInACallAreSentAgainInBothDirections() async throws {
     let other = try CallFixture.makeSession()
     try startCamera()
