@@ -26,6 +26,18 @@ import Testing
     return words
   }
 
+  /// Closes a valve, and waits until what it had let through is in the sink. Elements have posted their messages about
+  /// it by then.
+  private func closeValve(_ name: String, of engine: VideoEngine) {
+    engine.withUnsafeElement(named: name) { valve in
+      gst_util_set_object_arg(UnsafeMutableRawPointer(valve).assumingMemoryBound(to: GObject.self), "drop", "true")
+      guard let pad = gst_element_get_static_pad(valve, "sink") else { return }
+      defer { gst_object_unref(pad) }
+      g_rec_mutex_lock(&pad.pointee.stream_rec_lock)
+      g_rec_mutex_unlock(&pad.pointee.stream_rec_lock)
+    }
+  }
+
   @Test func aStreamTellsOfItsFirstFrameItsSizeItsStallsAndItsEnd() async throws {
     let clock = ManualClock()
     let engine = try VideoEngine(.text("\(Self.live) ! valve name=valve ! appsink name=a"), clock: clock.clock)
@@ -150,9 +162,7 @@ import Testing
       clock.advance(by: 0.5)
     }
     #expect(!isOff.withLock { $0 } && engine.info(of: "a")?.microphone == .on)
-    _ = engine.withUnsafeElement(named: "a-valve") {
-      gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", "true")
-    }
+    closeValve("a-valve", of: engine)
     // Pictures still arrive.
     for _ in 0..<20 {
       let count = pictures.sampleBuffers.count
@@ -265,12 +275,8 @@ import Testing
     let engine = try VideoEngine(.text(sounds.joined(separator: " ")), clock: clock.clock)
     try await engine.start { _ in CountingConsumer() }
     #expect(await eventually { ["a", "b"].allSatisfy { engine.info(of: $0)?.microphone == .on } })
-    for id in ["a", "b"] {
-      _ = engine.withUnsafeElement(named: "valve-\(id)") {
-        gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", "true")
-      }
-    }
-    // What was on its way when the valves closed is heard at the old time.
+    for id in ["a", "b"] { closeValve("valve-\(id)", of: engine) }
+    // The thread waits again only when it has handled every message, so the last sounds count as heard by now.
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
     clock.advance(by: 100)
@@ -291,12 +297,7 @@ import Testing
     }
     try await engine.start { _ in CountingConsumer() }
     #expect(await eventually { engine.info(of: "a")?.microphone == .on })
-    let drop = { (value: String) in
-      _ = engine.withUnsafeElement(named: "valve") {
-        gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", value)
-      }
-    }
-    drop("true")
+    closeValve("valve", of: engine)
     engine.isPaused = true
     #expect(await eventually { engine.state == .paused })
     #expect(await clock.isAwaited(in: 0.5))
