@@ -78,6 +78,57 @@ import Testing
     #expect(session.streams.map(\.id) == ["me"], "the stream stays in the session")
   }
 
+  /// How to watch what a server has, which offers it.
+  private func offers(of server: WHEPServer) throws -> WebRTCConnection.Signalling {
+    let (http, place) = (HTTPClient(), Locked<HTTPAddress?>(nil))
+    let address = try HTTPAddress(server.url("offer"))
+    return .answering(
+      offer: {
+        let offer = try await http.response(to: .init(url: address, timeout: .seconds(20)))
+        let location = try #require(offer.values(of: "location").first)
+        let resource = try HTTPAddress(#require(HTTPAddress.resolve(location, from: offer.url)))
+        place.withLock { $0 = resource }
+        return offer.body
+      },
+      answer: { answer in
+        let resource = try #require(place.withLock { $0 })
+        _ = try await http.response(to: .init(method: "POST", url: resource, body: answer, timeout: .seconds(20)))
+      })
+  }
+
+  /// Janus forwards what it gets to those who watch, and requests a keyframe for each of them.
+  @Test(.enabled(if: WHEPServer.hasJanus, "janus is not installed"))
+  func janusForwardsPictureAndSoundToThoseWhoWatch() async throws {
+    let server = try await WHEPServer(.janus)
+    try startCamera("blue")
+    let connection = try publish(to: server, sound: Self.tone)
+    try #require(await eventually(within: 20) { connection.state == .connected }, "\(server.log)")
+    for _ in 0..<2 {
+      let watching = try CallFixture.makeSession()
+      let events = watching.events()
+      let viewer = WebRTCConnection(
+        into: watching, configuration: CallFixture.configuration, signalling: try offers(of: server))
+      viewer.start()
+      let isPlaying = await eventually(within: 20) {
+        viewer.streamIDs.contains { watching.router.statistics(of: $0)?.received ?? 0 > 30 }
+      }
+      try #require(isPlaying, "\(viewer.state) \(viewer.streamIDs) \(server.log)")
+      let id = try #require(viewer.streamIDs.first)
+      let picture = try #require(watching.router.latestSampleBuffer(of: id))
+      #expect(picture.pixelBuffer.size == PictureSize(width: 320, height: 240))
+      let pixel = try rendered(picture, size: PictureSize(width: 32, height: 24)).pixel(16, 12)
+      #expect(pixel[0] > 220 && pixel[1] < 40 && pixel[2] < 40)
+      for await event in events {
+        guard case .engine(.audioLevel(let speaker, let level)) = event, level.linear > 0.1 else { continue }
+        #expect(speaker == id)
+        break
+      }
+      await viewer.stop()
+    }
+    await connection.stop()
+    #expect(server.log.last == "DELETE /session/1 200", "\(server.log)")
+  }
+
   @Test func theStopOfTheSessionWaitsForTheServer() async throws {
     let server = try await WHEPServer()
     try startCamera()
