@@ -24,11 +24,11 @@ SURVIVES_LOSS = "automatic-request-sync-points", "discard-corrupted-frames", "re
 
 
 def on_element(_, __, element):
-    # webrtcbin 1.22 leaves do-retransmission off.
+    # webrtcbin 1.22 leaves do-retransmission off. With rtx-next-seqnum the first packet after a pause counts as lost.
     is_jitter_buffer = element.get_name().startswith("rtpjitterbuffer")
-    for name in ["do-retransmission"] if is_jitter_buffer else SURVIVES_LOSS:
+    for name in ["do-retransmission", "rtx-next-seqnum"] if is_jitter_buffer else SURVIVES_LOSS:
         if element.find_property(name):
-            element.set_property(name, True)
+            element.set_property(name, name != "rtx-next-seqnum")
 
 
 def on_pad(_, pad):

@@ -116,6 +116,8 @@ final class PeerSignals: Sendable {
       let added: @convention(c) (Element, Element, UInt32, UInt32, UnsafeMutableRawPointer?) -> Void = {
         _, jitterBuffer, _, _, _ in
         pipsink_webrtc_set_property(jitterBuffer, "do-retransmission", "true")
+        // Otherwise the first packet after a pause counts as lost before it comes, and is thrown away then.
+        pipsink_webrtc_set_property(jitterBuffer, "rtx-next-seqnum", "false")
       }
       on("new-jitterbuffer", of: element, unsafeBitCast(added, to: GCallback.self))
     }

@@ -45,6 +45,26 @@ import Testing
     await receiver.stop()
   }
 
+  /// A shared screen sends nothing while it does not change, for longer than the jitter buffer waits for lost packets.
+  @Test(arguments: ["vp8", "h264"])
+  func afterAPauseNoPictureIsMissing(codec: String) async throws {
+    let peer = WebRTCPeer(.moving(codec, of: "anna"))
+    let receiver = receiver(from: peer)
+    let sent = try #require(PictureLog(atElement: "sent", in: peer.pipeline))
+    receiver.start()
+    try #require(await eventually(within: 20) { receivedCount > 10 }, "\(receiver.state)")
+    let pipeline = try #require(receiver.connection?.pipeline)
+    let shown = try #require(PictureLog(atElement: "sink", in: pipeline))
+    for _ in 0..<3 {
+      try await peer.pause(for: .milliseconds(600))
+      let count = sent.pictures.count
+      try #require(await eventually(within: 20) { sent.pictures.count > count + 10 })
+      let pictures = Set(sent.pictures[count...])
+      #expect(await eventually(within: 5) { pictures.isSubset(of: shown.pictures) })
+    }
+    await receiver.stop()
+  }
+
   @Test func theOfferHasOneFormatForPacketsThatAreSentAgainForEachCodec() async throws {
     let peer = WebRTCPeer(.video("red", of: "anna"))
     let (offers, offered) = AsyncStream.makeStream(of: String.self)

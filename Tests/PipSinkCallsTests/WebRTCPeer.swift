@@ -133,11 +133,20 @@ final class WebRTCPeer: @unchecked Sendable {
   /// Takes an answer, and stops to send the tracks that the offer did not have.
   func take(_ answer: String) {
     WebRTCLoopback.set("remote", "answer", direct(answer, "recvonly"), of: webrtc)
-    for track in tracks.withLock({ $0 }) {
-      guard let valve = gst_bin_get_by_name(track.bin.asBin, "valve") else { continue }
-      defer { gst_object_unref(valve) }
-      pipsink_webrtc_set_property(valve, "drop", track.isSent ? "false" : "true")
-    }
+    for track in tracks.withLock({ $0 }) { Self.hold(track.bin, !track.isSent) }
+  }
+
+  /// Sends nothing for so long.
+  func pause(for duration: Duration) async throws {
+    for track in tracks.withLock({ $0 }) { Self.hold(track.bin, true) }
+    try await Task.sleep(for: duration)
+    for track in tracks.withLock({ $0 }) { Self.hold(track.bin, false) }
+  }
+
+  private static func hold(_ bin: Element, _ isHeld: Bool) {
+    guard let valve = gst_bin_get_by_name(bin.asBin, "valve") else { return }
+    defer { gst_object_unref(valve) }
+    pipsink_webrtc_set_property(valve, "drop", isHeld ? "true" : "false")
   }
 
   /// Gives tracks that are not sent another direction: webrtcbin itself cannot change it and change it back.

@@ -21,11 +21,11 @@ CAMERA = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=640,height=
 
 
 def on_element(_, __, element):
-    # webrtcbin 1.22 leaves do-retransmission off.
+    # webrtcbin 1.22 leaves do-retransmission off. With rtx-next-seqnum the first packet after a pause counts as lost.
     is_jitter_buffer = element.get_name().startswith("rtpjitterbuffer")
-    for name in ["do-retransmission"] if is_jitter_buffer else SURVIVES_LOSS:
+    for name in ["do-retransmission", "rtx-next-seqnum"] if is_jitter_buffer else SURVIVES_LOSS:
         if element.find_property(name):
-            element.set_property(name, True)
+            element.set_property(name, name != "rtx-next-seqnum")
 
 
 def on_pad(webrtc, pad):
