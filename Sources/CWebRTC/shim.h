@@ -113,6 +113,20 @@ static inline void pipsink_webrtc_exchange_formats(GstElement *webrtc, const gch
   gst_caps_unref(new_caps);
 }
 
+/// The number of a transceiver's medium in the description.
+static inline guint pipsink_webrtc_line(gpointer transceiver) {
+  guint line = G_MAXUINT;
+  g_object_get(transceiver, "mlineindex", &line, NULL);
+  return line;
+}
+
+/// Restricts the formats of a transceiver.
+static inline void pipsink_webrtc_restrict_formats(gpointer transceiver, const gchar *formats) {
+  GstCaps *caps = gst_caps_from_string(formats);
+  g_object_set(transceiver, "codec-preferences", caps, NULL);
+  gst_caps_unref(caps);
+}
+
 /// The transceiver of a pad of webrtcbin, which the caller releases.
 static inline gpointer pipsink_webrtc_transceiver(GstPad *pad) {
   gpointer transceiver = NULL;
@@ -160,6 +174,21 @@ static inline gchar *pipsink_webrtc_factory_name(GstElement *element) {
 static inline void pipsink_webrtc_set_property(gpointer object, const gchar *name, const gchar *value) {
   if (g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL)
     gst_util_set_object_arg(G_OBJECT(object), name, value);
+}
+
+/// What an rtpsession knows of the packets that the peer has reported last, and of the bits per second; FALSE for nothing.
+static inline gboolean pipsink_webrtc_feedback(
+    GstElement *session, guint *sent, guint *received, guint *bits_sent, guint *bits_received,
+    gdouble *percent_lost) {
+  GstStructure *known = NULL;
+  g_object_get(session, "twcc-stats", &known, NULL);
+  if (known == NULL) return FALSE;
+  gboolean is_complete = gst_structure_get(
+      known, "packets-sent", G_TYPE_UINT, sent, "packets-recv", G_TYPE_UINT, received, "bitrate-sent", G_TYPE_UINT,
+      bits_sent, "bitrate-recv", G_TYPE_UINT, bits_received, "packet-loss-pct",
+      G_TYPE_DOUBLE, percent_lost, NULL);
+  gst_structure_free(known);
+  return is_complete;
 }
 
 /// The object in a property, which the caller releases; NULL where the object has no such property.

@@ -15,6 +15,9 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
     /// Whether nothing is sent any more.
     var isOver = false
     var sentAt = MonotonicTime.now
+    var bitRate = Int.max
+    /// By how much width and height are divided, so that the bits are enough.
+    var divisor = 1
   }
 
   /// After how long without a frame the last one is sent again, so that a peer that joins sees a picture that stands
@@ -45,8 +48,12 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
   func frameSizeDidChange(to size: PictureSize) { state.withLock { $0.size = size } }
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    let (full, isBlack, isFirst) = state.withLock { ($0.size, $0.isBlack, $0.latest == nil) }
-    let size = Self.size(for: full, limit)
+    let (size, isBlack, isFirst) = state.withLock { state in
+      let full = Self.size(for: state.size, limit)
+      state.divisor = Self.divisor(for: full, bitRate: state.bitRate, before: state.divisor)
+      let size = PictureSize(width: full.width / state.divisor, height: full.height / state.divisor)
+      return (Self.size(for: size, limit), state.isBlack, state.latest == nil)
+    }
     do throws(PipSinkError) {
       if !isBlack {
         send(try picture(of: sampleBuffer, size: size), isOfStream: true)
@@ -82,6 +89,19 @@ final class OutgoingPicture: VideoRenderer, @unchecked Sendable {
     func even(_ length: Double) -> Int { max(2, Int((length * scale / 2).rounded()) * 2) }
     return PictureSize(width: even(width), height: even(height))
   }
+
+  /// By how much width and height are divided: 1, 2 or 4. A picture is sent smaller where it would have less than 0.8
+  /// bits a second for each pixel, and larger again where it has one for each.
+  static func divisor(for size: PictureSize, bitRate: Int, before: Int) -> Int {
+    func pixels(_ divisor: Int) -> Double { Double(size.width * size.height) / Double(divisor * divisor) }
+    var divisor = before
+    while divisor < 4, 0.8 * pixels(divisor) > Double(bitRate) { divisor *= 2 }
+    while divisor > 1, pixels(divisor / 2) <= Double(bitRate) { divisor /= 2 }
+    return divisor
+  }
+
+  /// Sets how many bits per second the encoder makes.
+  func setBitRate(_ bitRate: Int) { state.withLock { $0.bitRate = bitRate } }
 
   // MARK: - Sending
 

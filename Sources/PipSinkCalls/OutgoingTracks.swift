@@ -13,11 +13,14 @@ final class OutgoingTracks: @unchecked Sendable {
     var payloadType: Int
     /// Whether the peer may send in it, too.
     var isReceived: Bool
+    /// The number of the header extension by which the peer says what has arrived; nil for none.
+    var feedbackExtension: Int?
   }
 
   let picture: OutgoingPicture
   /// The pad of webrtcbin that gets the picture.
   let pad: Pad
+  private let encoder: Element
   private let volume: Element?
 
   /// Encodes VP8 and Opus for webrtcbin. It may block, as a microphone does that cannot be opened.
@@ -27,16 +30,17 @@ final class OutgoingTracks: @unchecked Sendable {
   init(
     _ sending: WebRTCConnection.Sending, video: Line, audio: Line?, on connection: PeerConnection
   ) throws(PipSinkError) {
-    let encoder =
+    let description =
       "appsrc name=source is-live=true format=time do-timestamp=true max-buffers=2 max-bytes=0 leaky-type=downstream "
       + "! \(Self.encoder(sending)) ! rtpvp8pay pt=\(video.payloadType) mtu=1200 picture-id-mode=15-bit "
       + "! capsfilter caps=\"application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000"
-    let (bin, pad) = try Self.add(encoder, video, sending, connection)
+      + (video.feedbackExtension.map { ",\(Self.feedback($0))" } ?? "")
+    let (bin, pad) = try Self.add(description, video, sending, connection)
     defer { gst_object_unref(bin) }
-    self.pad = pad
-    guard let source = gst_bin_get_by_name(bin.asBin, "source") else {
-      throw .pipeline(.missingElements(["appsrc"]))
-    }
+    guard let source = gst_bin_get_by_name(bin.asBin, "source"),
+      let encoder = gst_bin_get_by_name(bin.asBin, Self.encoderName)
+    else { throw .pipeline(.missingElements(["appsrc", "vp8enc"])) }
+    (self.pad, self.encoder) = (pad, encoder)
     picture = OutgoingPicture(source, limit: sending.maximumSize)
     gst_object_unref(source)
     guard let sound = sending.audioSource, let audio else {
@@ -61,16 +65,38 @@ final class OutgoingTracks: @unchecked Sendable {
 
   deinit {
     gst_object_unref(pad)
+    gst_object_unref(encoder)
     if let volume { gst_object_unref(volume) }
   }
 
-  /// The encoder of the picture. However often the peer requests keyframes, it makes two a second.
+  /// The encoder of the picture. However often the peer requests keyframes, it makes two a second. It drops frames rather
+  /// than make more bits than it may, and tries to make keyframes of at most three times the bits of another frame.
   static func encoder(_ sending: WebRTCConnection.Sending) -> String {
-    "vp8enc deadline=1 cpu-used=8 threads=2 end-usage=cbr target-bitrate=\(sending.boundedBitRate) "
+    "vp8enc name=\(encoderName) deadline=1 cpu-used=8 threads=2 end-usage=cbr dropframe-threshold=30 "
+      + "buffer-initial-size=500 buffer-optimal-size=600 buffer-size=1000 max-intra-bitrate=300 "
+      + "target-bitrate=\(BitRateControl(limit: sending.bitRate, hasFeedback: false).bitRate) "
       + "keyframe-max-dist=300 min-force-key-unit-interval=500000000"
   }
 
+  /// The fields of caps that have the peer say which packets have arrived.
+  ///
+  /// - Parameter number: that of the header extension.
+  static func feedback(_ number: Int) -> String {
+    "extmap-\(number)=(string)\(SessionDescription.feedbackExtension),rtcp-fb-transport-cc=(boolean)true"
+  }
+
+  static let encoderName = "pipsink-encoder"
   private static let volumeName = "pipsink-microphone"
+
+  /// Sets how many bits per second the picture takes from now on, on a thread of GStreamer's, since the encoder may work
+  /// on a frame meanwhile.
+  func setBitRate(_ bitRate: Int) {
+    picture.setBitRate(bitRate)
+    let box = ClosureBox<Element> { pipsink_webrtc_set_property($0, "target-bitrate", "\(bitRate)") }
+    gst_element_call_async(
+      encoder, { encoder, box in if let encoder { ClosureBox<Element>.borrow(box)?.body(encoder) } }, box.retained(),
+      { ClosureBox<Element>.take($0) })
+  }
 
   /// Whether silence is sent in place of the sound, as it is at first.
   func setMuted(_ isMuted: Bool) {
@@ -113,8 +139,6 @@ final class OutgoingTracks: @unchecked Sendable {
 }
 
 extension WebRTCConnection.Sending {
-  fileprivate var boundedBitRate: Int { max(50_000, min(bitRate, 100_000_000)) }
-
   /// The name as SDP can have it.
   var mediaStreamName: String {
     let text = (name ?? streamID.rawValue).utf8.prefix(64).map { byte in

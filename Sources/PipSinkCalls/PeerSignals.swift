@@ -7,6 +7,8 @@ final class PeerSignals: Sendable {
   enum Event: Sendable {
     case added(IncomingTrack)
     case level(AudioLevel, track: String)
+    /// What the peer has said of the packets that were sent.
+    case feedback(BitRateControl.Feedback)
   }
 
   let events: AsyncStream<Event>
@@ -19,7 +21,11 @@ final class PeerSignals: Sendable {
   let connected = PeerConnection.Step<Void>()
   /// Completes when the connection fails.
   let lost = Completion<PipSinkError>()
+  /// The formats of media that are only received, by their numbers in the peer's offer.
+  let formats = Locked<[guint: String]>([:])
   private let lastPacket = Locked(MonotonicTime.now)
+  /// What the peer has said of packets, and since when.
+  private let feedback = Locked((known: BitRateControl.Feedback(), since: MonotonicTime.now))
   private let trackCount = Locked(0)
   private let lastElementError = Locked<PipSinkError?>(nil)
 
@@ -58,7 +64,11 @@ final class PeerSignals: Sendable {
     let padAdded: Added = { webrtc, pad, data in
       PeerSignals.from(data).add(pad.assumingMemoryBound(to: GstPad.self), of: webrtc)
     }
-    let transceiverAdded: Added = { _, transceiver, _ in pipsink_webrtc_set_nack(transceiver, 1) }
+    let transceiverAdded: Added = { _, transceiver, data in
+      pipsink_webrtc_set_nack(transceiver, 1)
+      let formats = PeerSignals.from(data).formats.withLock { $0[pipsink_webrtc_line(transceiver)] }
+      if let formats { pipsink_webrtc_restrict_formats(transceiver, formats) }
+    }
     let elementAdded: DeepAdded = { _, _, element, data in PeerSignals.from(data).prepare(element) }
     let gatheringChanged: Changed = { webrtc, _, data in
       guard Int(pipsink_webrtc_state(webrtc, "ice-gathering-state")) == PIPSINK_GATHERING_COMPLETE else { return }
@@ -123,7 +133,13 @@ final class PeerSignals: Sendable {
     }
     // By default feedback may take 5 % of what arrives, so that of a stream of few packets a second most requests for
     // lost ones come too late. Values above 1 are bits a second.
-    if name == "rtpsession" { pipsink_webrtc_set_property(element, "rtcp-fraction", "50000") }
+    if name == "rtpsession" {
+      pipsink_webrtc_set_property(element, "rtcp-fraction", "50000")
+      let changed: @convention(c) (Element, OpaquePointer?, UnsafeMutableRawPointer) -> Void = { session, _, data in
+        PeerSignals.from(data).takeFeedback(of: session)
+      }
+      on("notify::twcc-stats", of: element, unsafeBitCast(changed, to: GCallback.self))
+    }
     guard name == "nicesrc", let pad = gst_element_get_static_pad(element, "src") else { return }
     defer { gst_object_unref(pad) }
     gst_pad_add_probe(
@@ -132,6 +148,25 @@ final class PeerSignals: Sendable {
         if let data { PeerSignals.from(data).notePacket() }
         return GST_PAD_PROBE_OK
       }, Unmanaged.passRetained(self).toOpaque(), { $0.map { Unmanaged<PeerSignals>.fromOpaque($0).release() } })
+  }
+
+  /// Passes on what the peer says of packets, four times a second: it says so after each picture.
+  private func takeFeedback(of session: Element) {
+    var (sent, received, bitsSent, bitsReceived): (guint, guint, guint, guint) = (0, 0, 0, 0)
+    var loss = 0.0
+    guard pipsink_webrtc_feedback(session, &sent, &received, &bitsSent, &bitsReceived, &loss) != 0 else { return }
+    let isLossless = loss == 0
+    let due = feedback.withLock { feedback -> BitRateControl.Feedback? in
+      feedback.known.add(
+        .init(
+          packetsSent: Int(sent), packetsReceived: Int(received), bitsReceived: Double(bitsReceived), reportCount: 1,
+          losslessBitsSent: isLossless ? Double(bitsSent) : 0,
+          losslessBitsReceived: isLossless ? Double(bitsReceived) : 0))
+      guard feedback.since.duration(to: .now) >= .milliseconds(250) else { return nil }
+      defer { feedback = (.init(), .now) }
+      return feedback.known
+    }
+    if let due { send(.feedback(due)) }
   }
 
   private func handle(_ message: UnsafeMutablePointer<GstMessage>) {

@@ -11,6 +11,9 @@ import PipSink
   private var isTrusted = false
   private var (isCameraOff, isMicrophoneOff) = (false, false)
   private var bitRate = BitRateMeter()
+  private var control: BitRateControl?
+  /// Whether the peer says which packets have arrived.
+  var hasFeedback = false
   private var repetition: Task<Void, Never>?
 
   init(_ sending: WebRTCConnection.Sending, in session: PictureInPictureSession) {
@@ -32,8 +35,12 @@ import PipSink
 
   /// Sends the picture and the sound: the peer has shown its certificate.
   func trust() {
-    guard let picture = tracks?.picture else { return }
+    guard let tracks else { return }
+    let picture = tracks.picture
     isTrusted = true
+    let control = BitRateControl(limit: sending.bitRate, hasFeedback: hasFeedback)
+    tracks.setBitRate(control.bitRate)
+    self.control = control
     apply()
     session.attach(picture, toStream: sending.streamID)
     repetition = Task {
@@ -44,6 +51,16 @@ import PipSink
     }
   }
 
+  /// Follows what the peer says of the packets that have arrived.
+  func note(_ feedback: BitRateControl.Feedback) {
+    let before = control?.bitRate
+    control?.update(feedback)
+    if let bitRate = control?.bitRate, bitRate != before { tracks?.setBitRate(bitRate) }
+  }
+
+  /// How many bits per second the picture may take now; nil before the connection is made.
+  var targetBitRate: Int? { control?.bitRate }
+
   /// Sends nothing any more: the connection has ended.
   func forgetTracks() {
     repetition?.cancel()
@@ -52,7 +69,7 @@ import PipSink
       picture.end()
       session.detach(picture, fromStream: sending.streamID)
     }
-    (tracks, isTrusted) = (nil, false)
+    (tracks, isTrusted, control) = (nil, false, nil)
   }
 
   /// Whether nothing is sent at the moment, which a peer that sends nothing either leaves without an answer.

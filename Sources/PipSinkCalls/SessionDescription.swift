@@ -19,6 +19,9 @@ struct SessionDescription {
     let isReceived: Bool
     /// The payload types of the encodings, which are in capital letters.
     let formats: [String: Int]
+    /// The number of the header extension by which the receiver says what has arrived (transport-wide congestion
+    /// control), from 1 to 14; nil where the description has none.
+    let feedbackExtension: Int?
     /// The ID of the stream that the track belongs to.
     let streamID: StreamID
   }
@@ -71,6 +74,9 @@ struct SessionDescription {
     }.joined()
   }
 
+  /// The name of the header extension of transport-wide congestion control.
+  static let feedbackExtension = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+
   /// A medium that is being read.
   private struct Section {
     let index: Int
@@ -80,6 +86,8 @@ struct SessionDescription {
     var isSent = true
     var isReceived = true
     var formats: [String: Int] = [:]
+    var feedbackExtension: Int?
+    var hasFeedback = false
     var stream: String?
   }
 
@@ -101,7 +109,9 @@ struct SessionDescription {
         Track(
           mid: section.mid, index: section.index, isVideo: section.isVideo,
           isSent: section.isSent && !section.isRejected, isReceived: section.isReceived && !section.isRejected,
-          formats: section.formats, streamID: id))
+          formats: section.formats,
+          feedbackExtension: section.isVideo && section.hasFeedback ? section.feedbackExtension : nil,
+          streamID: id))
     }
     var index = 0
     for line in text.split(whereSeparator: \.isNewline) {
@@ -127,6 +137,15 @@ struct SessionDescription {
         guard words.count == 2, let type = Int(words[0]), let name = words[1].split(separator: "/").first?.uppercased()
         else { continue }
         if section?.formats[name] == nil { section?.formats[name] = type }
+      } else if line.hasPrefix("a=extmap:") {
+        let words = line.dropFirst(9).split(separator: " ")
+        guard words.count >= 2, words[1] == feedbackExtension, let number = Int(words[0].prefix { $0 != "/" }),
+          (1...14).contains(number)
+        else { continue }
+        // Larger numbers need headers of two bytes (RFC 8285).
+        section?.feedbackExtension = number
+      } else if line.hasPrefix("a=rtcp-fb:"), line.hasSuffix(" transport-cc") {
+        section?.hasFeedback = true
       } else if ["a=recvonly", "a=sendonly", "a=inactive"].contains(line) {
         if line != "a=sendonly" { section?.isSent = false }
         if line != "a=recvonly" { section?.isReceived = false }

@@ -44,7 +44,8 @@ extension WebRTCConnection {
         sound = .init(isVideo: false, payloadType: 111, isReceived: audio > 0)
         audio -= 1
       }
-      let picture = OutgoingTracks.Line(isVideo: true, payloadType: 96, isReceived: video > 0)
+      let picture = OutgoingTracks.Line(
+        isVideo: true, payloadType: 96, isReceived: video > 0, feedbackExtension: Self.feedbackExtension)
       video -= 1
       try await begin(sent, picture, sound, on: connection)
     }
@@ -62,7 +63,9 @@ extension WebRTCConnection {
       guard let track = tracks.first(where: { $0.isVideo == isVideo && $0.isReceived && $0.formats[format] != nil })
       else { throw Self.refusal(of: format) }
       sentLines[track.index] = true
-      return .init(isVideo: isVideo, payloadType: track.formats[format] ?? 0, isReceived: true)
+      return .init(
+        isVideo: isVideo, payloadType: track.formats[format] ?? 0, isReceived: true,
+        feedbackExtension: track.feedbackExtension)
     }
     let video = try line(true, "VP8")
     let audio = sent.sending.audioSource == nil ? nil : try line(false, "OPUS")
@@ -84,10 +87,13 @@ extension WebRTCConnection {
     .call(.invalidDescription(reason: "the peer receives no \(format == "VP8" ? "video in VP8" : "sound in Opus")"))
   }
 
+  /// The number of the header extension by which the peers say what has arrived, in an offer.
+  private static let feedbackExtension = 1
   private static let videoFormats =
-    "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000; "
+    "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000,\(feedback); "
     + "application/x-rtp,media=video,encoding-name=H264,payload=97,clock-rate=90000,"
-    + "packetization-mode=(string)1,profile-level-id=(string)42e01f"
+    + "packetization-mode=(string)1,profile-level-id=(string)42e01f,\(feedback)"
+  private static let feedback = OutgoingTracks.feedback(feedbackExtension)
   /// The format in which lost packets of H.264 are sent again.
   private static let repeatedFormat =
     "application/x-rtp,media=video,encoding-name=RTX,payload=98,clock-rate=90000,apt=(string)97"
@@ -133,8 +139,18 @@ extension WebRTCConnection {
       case false?: nil
       }
     }
+    // webrtcbin takes every format for what is only received, but by itself no header extension.
+    let extensions = description.tracks.compactMap { track in track.feedbackExtension.map { (track.index, $0) } }
+    connection.signals.formats.withLock { formats in
+      for (index, number) in extensions {
+        formats[guint(index)] = "application/x-rtp,media=video,\(OutgoingTracks.feedback(number))"
+      }
+    }
     try await wait(for: connection.set("remote", kind, directed), connection)
     fingerprints = description.fingerprints
+    sent?.hasFeedback = description.tracks.contains {
+      $0.isVideo && sentLines[$0.index] != nil && $0.feedbackExtension != nil
+    }
     received.described = description.tracks
   }
 

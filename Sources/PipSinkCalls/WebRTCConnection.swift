@@ -40,8 +40,11 @@ import PipSink
   /// is off (``PipSink/PictureInPictureSession/setCameraState(_:of:)``), and after the stream has been removed; a new one
   /// with the same ID takes its place. The sound is silent while the stream's microphone is off
   /// (``PipSink/PictureInPictureSession/setMicrophoneState(_:of:)``). A picture that stands still is sent once a second.
-  /// Keyframes are made when the peer requests one, at most two a second, and lost packets are sent again. The bit rate is
-  /// not adapted to the network.
+  /// Keyframes are made when the peer requests one, at most two a second, and lost packets are sent again.
+  ///
+  /// The bit rate follows the network where the peer says which packets have arrived (transport-wide congestion control),
+  /// as browsers, Janus and PipSink do: it begins with 500,000 bits per second and grows in seconds to ``bitRate``, it falls
+  /// while packets are lost or are queued somewhere on their way, and grows again afterwards.
   public struct Sending: Sendable {
     /// The stream of the session, which is usually the local one.
     public var streamID: StreamID
@@ -122,6 +125,8 @@ import PipSink
     public var roundTripTime: Double?
     /// Bits per second since statistics of this stream were asked for before; nil the first time.
     public var bitRate: Double?
+    /// How many bits per second the picture that is sent may take now; nil for a stream of the peer.
+    public var targetBitRate: Int?
   }
 
   /// What the peer sends, as the session has it.
@@ -229,6 +234,7 @@ import PipSink
     guard let connection, let pad = received.streams[streamID]?.track?.pad ?? outgoing else { return nil }
     let deadline = MonotonicTime.now.advanced(by: .seconds(2))
     guard case .success(var known) = await connection.statistics(of: pad).value(by: deadline) else { return nil }
+    known.targetBitRate = outgoing == nil ? nil : sent?.targetBitRate
     known.bitRate =
       outgoing == nil
       ? received.bitRate(of: streamID, bytes: known.bytesReceived) : sent?.bitRate(bytes: known.bytesSent)
@@ -329,6 +335,7 @@ import PipSink
     switch event {
     case .added(let track): received.add(track)
     case .level(let level, let track): received.note(level, ofTrack: track)
+    case .feedback(let feedback): sent?.note(feedback)
     }
   }
 }

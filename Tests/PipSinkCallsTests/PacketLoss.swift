@@ -1,5 +1,6 @@
 import CGStreamer
 import CWebRTC
+import Foundation
 
 @testable import PipSink
 @testable import PipSinkCalls
@@ -11,29 +12,42 @@ import CWebRTC
 final class PacketLoss: @unchecked Sendable {
   private let pad: UnsafeMutablePointer<GstPad>
   private let probe: gulong
-  private let chances: Chances
+  private let network: Network
 
   /// How many packets have been dropped.
-  var count: Int { chances.count }
+  var count: Int { network.state.withLock { $0.lostCount } }
 
   /// - Parameters:
   ///   - pipeline: has a webrtcbin that is connected; nil is the result where it is not.
   ///   - interval: of so many packets one is dropped, by chance, and always by the same chances.
-  init?(in pipeline: Element, ofOneIn interval: Int) {
+  convenience init?(in pipeline: Element, ofOneIn interval: Int) {
+    self.init(in: pipeline, Network(loses: interval, bitRate: .infinity, hasQueue: false))
+  }
+
+  /// Lets through what a network carries. It makes up for half a second in which less came.
+  ///
+  /// - Parameter hasQueue: whether what is more waits, for however long, and is not dropped.
+  convenience init?(in pipeline: Element, above bitRate: Double, hasQueue: Bool) {
+    self.init(in: pipeline, Network(loses: .max, bitRate: bitRate, hasQueue: hasQueue))
+  }
+
+  private init?(in pipeline: Element, _ network: Network) {
     let elements = collectObjects(gst_bin_iterate_recurse(pipeline.asBin), as: GstElement.self)
     defer { for element in elements { gst_object_unref(element) } }
     guard let source = elements.first(where: { String(taking: pipsink_webrtc_factory_name($0)) == "nicesrc" }),
       let pad = gst_element_get_static_pad(source, "src")
     else { return nil }
     self.pad = pad
-    chances = Chances(interval)
+    self.network = network
     probe = gst_pad_add_probe(
       pad, GST_PAD_PROBE_TYPE_BUFFER,
-      { _, _, chances in
-        let isLost = chances.map { Unmanaged<Chances>.fromOpaque($0).takeUnretainedValue().isNextLost() } ?? false
+      { _, info, network in
+        guard let network, let buffer = info.flatMap(gst_pad_probe_info_get_buffer) else { return GST_PAD_PROBE_OK }
+        let isLost = Unmanaged<Network>.fromOpaque(network).takeUnretainedValue().loses(
+          Int(gst_buffer_get_size(buffer)))
         return isLost ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
-      }, Unmanaged.passRetained(chances).toOpaque(),
-      { $0.map { Unmanaged<Chances>.fromOpaque($0).release() } })
+      }, Unmanaged.passRetained(network).toOpaque(),
+      { $0.map { Unmanaged<Network>.fromOpaque($0).release() } })
   }
 
   deinit { gst_object_unref(pad) }
@@ -60,20 +74,44 @@ final class PacketLoss: @unchecked Sendable {
       }
   }
 
-  private final class Chances: Sendable {
+  private final class Network: Sendable {
+    struct State {
+      var generator = SeededGenerator(seed: 1)
+      var lostCount = 0
+      /// How many bits may come now, and since when.
+      var (free, since) = (0.0, MonotonicTime.now)
+    }
+
     private let interval: Int
-    private let state = Locked((generator: SeededGenerator(seed: 1), count: 0))
+    private let bitRate: Double
+    private let hasQueue: Bool
+    let state = Locked(State())
 
-    init(_ interval: Int) { self.interval = interval }
+    init(loses interval: Int, bitRate: Double, hasQueue: Bool) {
+      (self.interval, self.bitRate, self.hasQueue) = (interval, bitRate, hasQueue)
+    }
 
-    var count: Int { state.withLock { $0.count } }
-
-    func isNextLost() -> Bool {
-      state.withLock { state in
-        let isLost = Int.random(in: 0..<interval, using: &state.generator) == 0
-        if isLost { state.count += 1 }
-        return isLost
+    /// Whether the next packet is lost. It returns when the network has carried it.
+    func loses(_ byteCount: Int) -> Bool {
+      let bits = Double(byteCount * 8)
+      let (isLost, wait) = state.withLock { state -> (Bool, Double) in
+        guard bitRate.isFinite else {
+          return (Int.random(in: 0..<interval, using: &state.generator) == 0, 0)
+        }
+        let now = MonotonicTime.now
+        state.free = min(bitRate / 2, state.free + bitRate * (state.since.duration(to: now) / .seconds(1)))
+        state.since = now
+        guard state.free < bits else {
+          state.free -= bits
+          return (false, 0)
+        }
+        guard hasQueue else { return (true, 0) }
+        state.free -= bits
+        return (false, -state.free / bitRate)
       }
+      if isLost { state.withLock { $0.lostCount += 1 } }
+      if wait > 0 { Thread.sleep(forTimeInterval: wait) }
+      return isLost
     }
   }
 }

@@ -62,17 +62,19 @@ import Testing
   }
 
   @Test(.enabled(if: WHEPServer.hasAiortc, "aiortc could not be downloaded"))
-  func aiortcReceivesPictureAndSound() async throws { try await expectToReceive(.aiortc) }
+  func aiortcReceivesPictureAndSound() async throws { try await expectToReceive(.aiortc, hasFeedback: false) }
 
   @Test(.enabled(if: WHEPServer.hasChromium, "chromium-headless-shell is not installed"))
-  func chromiumReceivesPictureAndSound() async throws { try await expectToReceive(.chromium) }
+  func chromiumReceivesPictureAndSound() async throws { try await expectToReceive(.chromium, hasFeedback: true) }
 
-  private func expectToReceive(_ peer: WHEPServer.Kind) async throws {
+  private func expectToReceive(_ peer: WHEPServer.Kind, hasFeedback: Bool) async throws {
     let server = try await WHEPServer(peer)
     try startCamera("blue")
     let connection = try publish(to: server, sound: Self.tone)
     try #require(await says(server, "picture blue 320x240"), "\(connection.state) \(server.log)")
     #expect(await says(server, "sound"), "\(server.log)")
+    #expect(connection.sent?.hasFeedback == hasFeedback)
+    #expect(await eventually { await connection.statistics(of: "me")?.targetBitRate == 1_500_000 })
     await connection.stop()
     #expect(server.log.contains("DELETE /session/1 200"))
     #expect(session.streams.map(\.id) == ["me"], "the stream stays in the session")
@@ -103,6 +105,7 @@ import Testing
     try startCamera("blue")
     let connection = try publish(to: server, sound: Self.tone)
     try #require(await eventually(within: 20) { connection.state == .connected }, "\(server.log)")
+    #expect(connection.sent?.hasFeedback == true)
     for _ in 0..<2 {
       let watching = try CallFixture.makeSession()
       let events = watching.events()
@@ -254,9 +257,9 @@ import Testing
     let encoder = OutgoingTracks.encoder(.init("me"))
     try TestFrame.withPipeline(
       "videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! \(encoder) "
-        + "name=encoder ! fakesink"
+        + "! fakesink"
     ) { pipeline in
-      let encoder = try #require(gst_bin_get_by_name(pipeline.asBin, "encoder"))
+      let encoder = try #require(gst_bin_get_by_name(pipeline.asBin, OutgoingTracks.encoderName))
       defer { gst_object_unref(encoder) }
       let pad = try #require(gst_element_get_static_pad(encoder, "src"))
       defer { gst_object_unref(pad) }
@@ -279,13 +282,15 @@ import Testing
 
   /// Connects two participants, of whom each sends one stream with sound.
   private func call(
-    _ other: PictureInPictureSession, offers: AsyncStream<String>.Continuation, _ offered: AsyncStream<String>
+    _ other: PictureInPictureSession, offers: AsyncStream<String>.Continuation, _ offered: AsyncStream<String>,
+    change: (inout WebRTCConnection.Configuration) -> Void = { _ in }
   ) -> (WebRTCConnection, WebRTCConnection) {
     let answered = Completion<String>()
     let both = ["anna", "ben"].map { name in
       var configuration = configuration
       configuration.sending?.name = name
       configuration.sending?.audioSource = Self.tone
+      change(&configuration)
       return configuration
     }
     let caller = WebRTCConnection(
@@ -368,6 +373,52 @@ import Testing
     for pipeline in pipelines {
       #expect(await eventually(within: 30) { PacketLoss.repairedCount(in: pipeline) >= 10 })
     }
+    await caller.stop()
+    await called.stop()
+  }
+
+  /// Somebody who is called receives only.
+  @Test func thePeerThatAnswersSaysWhatArrives() async throws {
+    let other = try CallFixture.makeSession()
+    try startCamera()
+    let (offered, offers) = AsyncStream.makeStream(of: String.self)
+    let (caller, called) = call(other, offers: offers, offered) { configuration in
+      configuration.sending?.bitRate = 600_000
+      if configuration.sending?.name == "ben" { configuration.sending = nil }
+    }
+    caller.start()
+    called.start()
+    try #require(await eventually(within: 20) { caller.state == .connected }, "\(caller.state) \(called.state)")
+    #expect(caller.sent?.hasFeedback == true)
+    #expect(await eventually(within: 20) { await caller.statistics(of: "me")?.targetBitRate == 600_000 })
+    await caller.stop()
+    await called.stop()
+  }
+
+  /// The other participant sends what the caller's network carries, which drops what is more, or lets it wait.
+  @Test(arguments: [false, true])
+  func theBitRateFollowsANetworkThatBecomesNarrowAndWideAgain(hasQueue: Bool) async throws {
+    let other = try CallFixture.makeSession()
+    try startCamera()
+    try other.startStream(
+      "me",
+      from: .text(
+        "videotestsrc is-live=true pattern=smpte100 horizontal-speed=3 ! video/x-raw,width=640,height=360,framerate=30/1 "
+          + "! appsink"))
+    let (offered, offers) = AsyncStream.makeStream(of: String.self)
+    let (caller, called) = call(other, offers: offers, offered) { $0.sending?.bitRate = 800_000 }
+    caller.start()
+    called.start()
+    func target() async -> Int { await called.statistics(of: "me")?.targetBitRate ?? 0 }
+    try #require(await eventually(within: 30) { await target() == 800_000 }, "\(caller.state)")
+    let pipeline = try #require(caller.connection?.pipeline)
+    let network = try #require(PacketLoss(in: pipeline, above: 250_000, hasQueue: hasQueue))
+    #expect(await eventually(within: 30) { await target() < 250_000 })
+    let count = session.router.statistics(of: "ben")?.received ?? 0
+    #expect(await eventually(within: 30) { session.router.statistics(of: "ben")?.received ?? 0 > count + 10 })
+    network.end()
+    let rate = await target()
+    #expect(await eventually(within: 30) { await target() > rate + rate / 4 })
     await caller.stop()
     await called.stop()
   }
@@ -496,6 +547,30 @@ import Testing
     let size = OutgoingPicture.size(
       for: PictureSize(width: width, height: height), PictureSize(width: wide, height: high))
     #expect(size == PictureSize(width: sentWidth, height: sentHeight))
+  }
+
+  /// There and back, and straight to it.
+  @Test(arguments: [
+    (1280, 720, 1_500_000, 1), (1280, 720, 700_000, 2), (1280, 720, 100_000, 4), (1280, 720, 50_000, 4),
+    (320, 240, 500_000, 1), (320, 240, 50_000, 2), (0, 0, 50_000, 1),
+  ])
+  func aPictureIsSentSmallerWhereThereAreFewBits(width: Int, height: Int, bitRate: Int, divisor: Int) {
+    let size = PictureSize(width: width, height: height)
+    for before in [1, 2, 4] {
+      #expect(OutgoingPicture.divisor(for: size, bitRate: bitRate, before: before) == divisor)
+    }
+  }
+
+  @Test func theSizeDoesNotChangeBackAndForth() {
+    let size = PictureSize(width: 1280, height: 720)
+    // It has 921,600 pixels.
+    let rates = [930_000, 730_000, 800_000, 920_000, 922_000, 740_000]
+    var divisor = 1
+    let divisors = rates.map { rate in
+      divisor = OutgoingPicture.divisor(for: size, bitRate: rate, before: divisor)
+      return divisor
+    }
+    #expect(divisors == [1, 2, 2, 2, 1, 1])
   }
 
   @Test(arguments: [("anna", "anna"), ("Jörg Ü\r\na=x", "J--rg-----a-x"), ("", "-")])
