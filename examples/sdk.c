@@ -37,9 +37,9 @@ static gpointer run(gpointer data) {
   struct participant *who = data;
   g_autofree guint8 *planes = g_malloc(size);
   memset(planes, 128, size);
-  for (int number = 0; number < who->frames; number++) {
-    if (who->frames == 120 && (number == 30 || number == 90)) camera_switched(who->pipeline, number == 90);
-    memset(planes, who->luma + number % 20, width * height);
+  for (int i = 0; i < g_atomic_int_get(&who->frames); i++) {
+    if (g_atomic_int_get(&who->frames) == 120 && (i == 30 || i == 90)) camera_switched(who->pipeline, i == 90);
+    memset(planes, who->luma + i % 20, width * height);
     frame_received(who->pipeline, planes, size);
     g_usleep(G_USEC_PER_SEC / 30);
   }
@@ -51,9 +51,10 @@ int main(int argc, char **argv) {
   gst_init(&argc, &argv);
   struct participant anna = {participant_joined("anna", width, height), 180, 30 * 3600};
   struct participant ben = {participant_joined("ben", width, height), 60, 120};
-  GstBus *bus = gst_element_get_bus(anna.pipeline);
-  for (int i = 0; i < 2; i++) g_thread_unref(g_thread_new("sdk", run, i ? &ben : &anna));
+  g_autoptr(GstBus) bus = gst_element_get_bus(anna.pipeline);
+  GThread *threads[] = {g_thread_new("sdk", run, &anna), g_thread_new("sdk", run, &ben)};
   // Closing the window is an error message, too.
   gst_message_unref(gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR));
-  return 0;
+  for (int i = 0; i < 2; i++) g_atomic_int_set(i ? &ben.frames : &anna.frames, 0);
+  for (int i = 0; i < 2; i++) g_thread_join(threads[i]);
 }
