@@ -140,8 +140,8 @@ let package = Package(
         "CGStreamer", "CGStreamerCheck", "CLibYUV", "CWebRTC", "GstPipSink", "PipSink", "pipsink-demo",
       ],
       exclude: [
-        "Servers/chromium.py", "Servers/janus.py", "Servers/whep-aiortc.py", "Servers/whep-chromium.py",
-        "Servers/whep-server.py",
+        "Servers/chromium.py", "Servers/janus.py", "Servers/signalling.py", "Servers/whep-aiortc.py",
+        "Servers/whep-chromium.py", "Servers/whep-server.py",
       ]
     ),
     .testTarget(

@@ -46,7 +46,7 @@ struct BitRateControl {
   /// For how many seconds packets wait in a queue on their way, as far as that is known.
   private var wait = 0.0
   private var isQueueToShrink = false
-  /// Whether the rate has become lower the last time. What was sent before is reported for some time.
+  /// Whether the last change has lowered the rate. Reports still tell of what was sent before it for some time.
   private var hasFallen = false
   private var known = Feedback()
   private var since: MonotonicTime
@@ -67,8 +67,8 @@ struct BitRateControl {
     let (loss, isFull) = (known.loss, known.loss > 1.0 / 3 && known.packetsSent >= 4 * Self.packetCount)
     guard isFull && !hasFallen || time >= Self.interval && known.packetsSent >= Self.packetCount else { return }
     let received = known.bitsReceived / Double(max(1, known.reportCount))
-    // What arrives more slowly than it is sent waits longer and longer, unless some of it is lost. Errors of the sum are
-    // forgotten in time.
+    // Packets that arrive more slowly than they are sent wait longer and longer. Where some are lost, this cannot be told
+    // by the bits. The factor below 1 has errors of the sum forgotten in time.
     let growth = known.losslessBitsReceived > 0 ? known.losslessBitsSent / known.losslessBitsReceived - 1 : 0
     wait = max(0, min(2, 0.98 * wait + growth * (time / .seconds(1))))
     // While a queue becomes shorter, more arrives than is sent.
@@ -77,7 +77,7 @@ struct BitRateControl {
     if wait < 0.05 { isQueueToShrink = false }
     var rate = Double(bitRate)
     if loss > 0.1 { rate *= 1 - loss / 2 }
-    // A long queue needs more than that to become shorter, and one that does so needs no more.
+    // A long queue needs an even lower rate than 85 %. While it becomes shorter, the rate stays.
     if isFull || isQueueToShrink && growth > 0 { rate = min(rate, (wait > 0.5 ? 0.6 : 0.85) * received) }
     if loss > 0.02 || isQueueToShrink {
       isBeginning = false

@@ -34,7 +34,7 @@ final class OutgoingTracks: @unchecked Sendable {
       "appsrc name=source is-live=true format=time do-timestamp=true max-buffers=2 max-bytes=0 leaky-type=downstream "
       + "! \(Self.encoder(sending)) ! rtpvp8pay pt=\(video.payloadType) mtu=1200 picture-id-mode=15-bit "
       + "! capsfilter caps=\"application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000"
-      + (video.feedbackExtension.map { ",\(Self.feedback($0))" } ?? "")
+      + (video.feedbackExtension.map { ",\(SessionDescription.feedbackFields($0))" } ?? "")
     let (bin, pad) = try Self.add(description, video, sending, connection)
     defer { gst_object_unref(bin) }
     guard let source = gst_bin_get_by_name(bin.asBin, "source"),
@@ -76,13 +76,6 @@ final class OutgoingTracks: @unchecked Sendable {
       + "buffer-initial-size=500 buffer-optimal-size=600 buffer-size=1000 max-intra-bitrate=300 "
       + "target-bitrate=\(BitRateControl(limit: sending.bitRate, hasFeedback: false).bitRate) "
       + "keyframe-max-dist=300 min-force-key-unit-interval=500000000"
-  }
-
-  /// The fields of caps that have the peer say which packets have arrived.
-  ///
-  /// - Parameter number: that of the header extension.
-  static func feedback(_ number: Int) -> String {
-    "extmap-\(number)=(string)\(SessionDescription.feedbackExtension),rtcp-fb-transport-cc=(boolean)true"
   }
 
   static let encoderName = "pipsink-encoder"

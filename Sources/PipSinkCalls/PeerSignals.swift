@@ -21,7 +21,7 @@ final class PeerSignals: Sendable {
   let connected = PeerConnection.Step<Void>()
   /// Completes when the connection fails.
   let lost = Completion<PipSinkError>()
-  /// The formats of media that are only received, by their numbers in the peer's offer.
+  /// The formats for transceivers that webrtcbin makes for the peer's media, by the numbers of those media.
   let formats = Locked<[guint: String]>([:])
   private let lastPacket = Locked(MonotonicTime.now)
   /// What the peer has said of packets, and since when.
@@ -150,7 +150,7 @@ final class PeerSignals: Sendable {
       }, Unmanaged.passRetained(self).toOpaque(), { $0.map { Unmanaged<PeerSignals>.fromOpaque($0).release() } })
   }
 
-  /// Passes on what the peer says of packets, four times a second: it says so after each picture.
+  /// Notes what the peer says of packets, which it does after each picture, and passes it on four times a second.
   private func takeFeedback(of session: Element) {
     var (sent, received, bitsSent, bitsReceived): (guint, guint, guint, guint) = (0, 0, 0, 0)
     var loss = 0.0

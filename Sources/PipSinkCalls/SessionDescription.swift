@@ -75,7 +75,14 @@ struct SessionDescription {
   }
 
   /// The name of the header extension of transport-wide congestion control.
-  static let feedbackExtension = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+  static let feedbackURI = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+
+  /// The fields of caps that have the receiver say which packets have arrived.
+  ///
+  /// - Parameter number: that of the header extension.
+  static func feedbackFields(_ number: Int) -> String {
+    "extmap-\(number)=(string)\(feedbackURI),rtcp-fb-transport-cc=(boolean)true"
+  }
 
   /// A medium that is being read.
   private struct Section {
@@ -139,7 +146,7 @@ struct SessionDescription {
         if section?.formats[name] == nil { section?.formats[name] = type }
       } else if line.hasPrefix("a=extmap:") {
         let words = line.dropFirst(9).split(separator: " ")
-        guard words.count >= 2, words[1] == feedbackExtension, let number = Int(words[0].prefix { $0 != "/" }),
+        guard words.count >= 2, words[1] == feedbackURI, let number = Int(words[0].prefix { $0 != "/" }),
           (1...14).contains(number)
         else { continue }
         // Larger numbers need headers of two bytes (RFC 8285).

@@ -93,7 +93,7 @@ extension WebRTCConnection {
     "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000,\(feedback); "
     + "application/x-rtp,media=video,encoding-name=H264,payload=97,clock-rate=90000,"
     + "packetization-mode=(string)1,profile-level-id=(string)42e01f,\(feedback)"
-  private static let feedback = OutgoingTracks.feedback(feedbackExtension)
+  private static let feedback = SessionDescription.feedbackFields(feedbackExtension)
   /// The format in which lost packets of H.264 are sent again.
   private static let repeatedFormat =
     "application/x-rtp,media=video,encoding-name=RTX,payload=98,clock-rate=90000,apt=(string)97"
@@ -140,16 +140,15 @@ extension WebRTCConnection {
       }
     }
     // webrtcbin takes every format for what is only received, but by itself no header extension.
-    let extensions = description.tracks.compactMap { track in track.feedbackExtension.map { (track.index, $0) } }
-    connection.signals.formats.withLock { formats in
-      for (index, number) in extensions {
-        formats[guint(index)] = "application/x-rtp,media=video,\(OutgoingTracks.feedback(number))"
-      }
+    for track in description.tracks {
+      guard let number = track.feedbackExtension else { continue }
+      let format = "application/x-rtp,media=video,\(SessionDescription.feedbackFields(number))"
+      connection.signals.formats.withLock { $0[guint(track.index)] = format }
     }
     try await wait(for: connection.set("remote", kind, directed), connection)
     fingerprints = description.fingerprints
     sent?.hasFeedback = description.tracks.contains {
-      $0.isVideo && sentLines[$0.index] != nil && $0.feedbackExtension != nil
+      sentLines[$0.index] != nil && $0.feedbackExtension != nil
     }
     received.described = description.tracks
   }

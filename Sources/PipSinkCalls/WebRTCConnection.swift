@@ -43,7 +43,7 @@ import PipSink
   /// Keyframes are made when the peer requests one, at most two a second, and lost packets are sent again.
   ///
   /// The bit rate follows the network where the peer says which packets have arrived (transport-wide congestion control),
-  /// as browsers, Janus and PipSink do: it begins with 500,000 bits per second and grows in seconds to ``bitRate``, it falls
+  /// as Chromium, Janus and PipSink do: it begins with 500,000 bits per second and grows in seconds to ``bitRate``, it falls
   /// while packets are lost or are queued somewhere on their way, and grows again afterwards.
   public struct Sending: Sendable {
     /// The stream of the session, which is usually the local one.

@@ -18,8 +18,8 @@ import Testing
     private var (sentPart, receivedPart) = (0.0, 0.0)
     var now = MonotonicTime.now
 
-    init(_ capacity: Double, queue seconds: Double = 0, loss: Double = 0) {
-      (self.capacity, queueLimit, self.loss) = (capacity, capacity * seconds, loss)
+    init(_ capacity: Double, queue seconds: Double = 0) {
+      (self.capacity, queueLimit) = (capacity, capacity * seconds)
     }
 
     private mutating func wholePackets(_ count: Double, _ part: WritableKeyPath<Self, Double>) -> Int {

@@ -23,18 +23,24 @@ import Testing
     return WebRTCConnection(into: session, configuration: CallFixture.configuration, signalling: signalling)
   }
 
-  private var receivedCount: UInt64 { session.router.statistics(of: "anna")?.received ?? 0 }
+  /// Starts a receiver of a moving picture, and waits until that is shown. From then on its pictures are noted.
+  private func start(
+    _ receiver: WebRTCConnection, from peer: WebRTCPeer
+  ) async throws -> (pipeline: Element, sent: PictureLog, shown: PictureLog) {
+    let sent = try #require(PictureLog(atElement: "sent", in: peer.pipeline))
+    receiver.start()
+    let arrived = { session.router.statistics(of: "anna")?.received ?? 0 }
+    try #require(await eventually(within: 20) { arrived() > 10 }, "\(receiver.state)")
+    let pipeline = try #require(receiver.connection?.pipeline)
+    return (pipeline, sent, try #require(PictureLog(atElement: "sink", in: pipeline)))
+  }
 
   /// One of ten packets is lost on its way to PipSink.
   @Test(arguments: ["vp8", "h264"], [true, false])
   func whatIsShownIsWhatWasSent(codec: String, isOffering: Bool) async throws {
     let peer = WebRTCPeer(.moving(codec, of: "anna"))
     let receiver = receiver(from: peer, isOffering: isOffering)
-    let sent = try #require(PictureLog(atElement: "sent", in: peer.pipeline))
-    receiver.start()
-    try #require(await eventually(within: 20) { receivedCount > 10 }, "\(receiver.state)")
-    let pipeline = try #require(receiver.connection?.pipeline)
-    let shown = try #require(PictureLog(atElement: "sink", in: pipeline))
+    let (pipeline, sent, shown) = try await start(receiver, from: peer)
     let loss = try #require(PacketLoss(in: pipeline, ofOneIn: 10))
     #expect(await eventually(within: 30) { shown.pictures.count >= 60 && loss.count >= 20 })
     loss.end()
@@ -50,11 +56,7 @@ import Testing
   func afterAPauseNoPictureIsMissing(codec: String) async throws {
     let peer = WebRTCPeer(.moving(codec, of: "anna"))
     let receiver = receiver(from: peer)
-    let sent = try #require(PictureLog(atElement: "sent", in: peer.pipeline))
-    receiver.start()
-    try #require(await eventually(within: 20) { receivedCount > 10 }, "\(receiver.state)")
-    let pipeline = try #require(receiver.connection?.pipeline)
-    let shown = try #require(PictureLog(atElement: "sink", in: pipeline))
+    let (_, sent, shown) = try await start(receiver, from: peer)
     for _ in 0..<3 {
       try await peer.pause(for: .milliseconds(600))
       let count = sent.pictures.count
@@ -86,11 +88,7 @@ import Testing
   func afterAnOutageThePictureComesBackWhole(codec: String) async throws {
     let peer = WebRTCPeer(.moving(codec, of: "anna"))
     let receiver = receiver(from: peer)
-    let sent = try #require(PictureLog(atElement: "sent", in: peer.pipeline))
-    receiver.start()
-    try #require(await eventually(within: 20) { receivedCount > 10 }, "\(receiver.state)")
-    let pipeline = try #require(receiver.connection?.pipeline)
-    let shown = try #require(PictureLog(atElement: "sink", in: pipeline))
+    let (pipeline, sent, shown) = try await start(receiver, from: peer)
     let losses = try [pipeline, peer.pipeline].map { try #require(PacketLoss(in: $0, ofOneIn: 1)) }
     #expect(await eventually(within: 20) { session.info(of: "anna")?.state == .stalled })
     try await Task.sleep(for: .seconds(2))

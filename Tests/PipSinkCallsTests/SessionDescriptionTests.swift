@@ -22,13 +22,13 @@ import Testing
   }
 
   @Test(arguments: [
-    (["extmap:3 \(SessionDescription.feedbackExtension)", "rtcp-fb:96 transport-cc"], 3),
-    (["rtcp-fb:* transport-cc", "extmap:14/sendrecv \(SessionDescription.feedbackExtension)"], 14),
-    (["extmap:3 \(SessionDescription.feedbackExtension)", "rtcp-fb:96 nack pli"], nil),
+    (["extmap:3 \(SessionDescription.feedbackURI)", "rtcp-fb:96 transport-cc"], 3),
+    (["rtcp-fb:* transport-cc", "extmap:14/sendrecv \(SessionDescription.feedbackURI)"], 14),
+    (["extmap:3 \(SessionDescription.feedbackURI)", "rtcp-fb:96 nack pli"], nil),
     (["extmap:3 urn:ietf:params:rtp-hdrext:sdes:mid", "rtcp-fb:96 transport-cc"], nil),
-    (["extmap:15 \(SessionDescription.feedbackExtension)", "rtcp-fb:96 transport-cc"], nil),
-    (["extmap:0 \(SessionDescription.feedbackExtension)", "rtcp-fb:96 transport-cc"], nil),
-    (["extmap:", "extmap:3", "extmap:x \(SessionDescription.feedbackExtension)", "rtcp-fb:96 transport-cc"], nil),
+    (["extmap:15 \(SessionDescription.feedbackURI)", "rtcp-fb:96 transport-cc"], nil),
+    (["extmap:0 \(SessionDescription.feedbackURI)", "rtcp-fb:96 transport-cc"], nil),
+    (["extmap:", "extmap:3", "extmap:x \(SessionDescription.feedbackURI)", "rtcp-fb:96 transport-cc"], nil),
   ])
   func aReceiverSaysWhatHasArrivedWhereItHasTheExtensionAndTheFeedback(lines: [String], number: Int?) throws {
     let medium = "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n" + lines.map { "a=\($0)\r\n" }.joined()

@@ -6,20 +6,20 @@ watches what was published last gets an offer of Janus by GET /offer, with a Loc
 """
 
 import ctypes
-import http.server
 import json
 import pathlib
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
 
+sys.dont_write_bytecode = True
+import signalling  # noqa: E402
+
 ROOM = 1
-lock = threading.Lock()
 
 
 def free_port():
@@ -79,31 +79,11 @@ class Handle:
         ask(self.session, janus="destroy")
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body="", **headers):
-        with lock:
-            print(self.command, self.path, status, flush=True)
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body.encode()))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def body(self):
-        return self.rfile.read(int(self.headers["Content-Length"])).decode()
-
+class Handler(signalling.Handler):
     def keep(self, handle):
-        with lock:
+        with signalling.lock:
             handles[str(len(handles) + 1)] = handle
-            return {"Location": f"/session/{len(handles)}", "Content-Type": "application/sdp"}
-
-    def do_OPTIONS(self):
-        self.reply(405)
+            return {"Location": f"/session/{len(handles)}", "Content_Type": "application/sdp"}
 
     def do_POST(self):
         text = self.body()
@@ -134,7 +114,4 @@ for _ in range(200):
         break
     except urllib.error.URLError:
         time.sleep(0.05)
-front = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-front.daemon_threads = True
-print(front.server_port, flush=True)
-front.serve_forever()
+signalling.run(signalling.make(Handler))

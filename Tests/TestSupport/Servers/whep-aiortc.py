@@ -6,12 +6,15 @@ and "sound" at the first one.
 """
 
 import asyncio
-import http.server
+import sys
 import threading
 
 import av
 from aiortc import AudioStreamTrack, RTCPeerConnection, RTCRtpSender, RTCSessionDescription, VideoStreamTrack
 from aiortc import rtcdtlstransport
+
+sys.dont_write_bytecode = True
+import signalling  # noqa: E402
 
 # aiortc offers suites with ECDSA alone, and webrtcbin may have a certificate with RSA.
 suites = b"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256"
@@ -73,37 +76,17 @@ async def answer(codec, offer):
     return name, connection.localDescription.sdp
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body="", **headers):
-        print(self.command, self.path, status, flush=True)
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body.encode()))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
+class Handler(signalling.Handler):
     def wait(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(20)
 
-    def do_OPTIONS(self):
-        self.reply(405)
-
     def do_POST(self):
-        offer = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        name, text = self.wait(answer(self.path[1:], offer))
-        self.reply(201, text, Location=f"/session/{name}", **{"Content-Type": "application/sdp"})
+        name, text = self.wait(answer(self.path[1:], self.body()))
+        self.reply(201, text, Location=f"/session/{name}", Content_Type="application/sdp")
 
     def do_DELETE(self):
         self.wait(connections[self.path.split("/")[-1]].close())
         self.reply(200)
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-server.daemon_threads = True
-print(server.server_port, flush=True)
-server.serve_forever()
+signalling.run(signalling.make(Handler))

@@ -6,7 +6,6 @@ status. /vp8 and /h264 send a red picture of
 and "sound" at the first one.
 """
 
-import http.server
 import json
 import queue
 import subprocess
@@ -14,6 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import chromium  # noqa: E402
+import signalling  # noqa: E402
 
 PAGE = """<script>
 function post(path, value) { return fetch(path, {method: "POST", body: JSON.stringify(value)}); }
@@ -93,58 +93,36 @@ tasks = queue.Queue()
 answers = {}
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body="", **headers):
-        data = body.encode()
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(data))}.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(data)
-
-    def reply_to_peer(self, status, body="", **headers):
-        print(self.command, self.path, status, flush=True)
-        self.reply(status, body, **headers)
-
+class Handler(signalling.Handler):
     def do_GET(self):
         if self.path == "/next":
-            return self.reply(200, json.dumps(tasks.get()), Content_Type="application/json")
-        self.reply(200, PAGE, Content_Type="text/html")
-
-    def do_OPTIONS(self):
-        self.reply_to_peer(405)
+            return self.send(200, json.dumps(tasks.get()), Content_Type="application/json")
+        self.send(200, PAGE, Content_Type="text/html")
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        body = self.body()
         if self.path == "/say":
             print(json.loads(body), flush=True)
-            return self.reply(204)
+            return self.send(204)
         if self.path == "/answered":
             answered = json.loads(body)
             answers[answered["name"]].put(answered)
-            return self.reply(204)
+            return self.send(204)
         name = str(len(answers) + 1)
         answers[name] = queue.Queue()
         tasks.put({"name": name, "path": self.path[1:], "offer": body})
         answered = answers[name].get(timeout=20)
         if "sdp" not in answered:
-            return self.reply_to_peer(500, answered["error"])
-        self.reply_to_peer(201, answered["sdp"], Location=f"/session/{name}", Content_Type="application/sdp")
+            return self.reply(500, answered["error"])
+        self.reply(201, answered["sdp"], Location=f"/session/{name}", Content_Type="application/sdp")
 
     def do_DELETE(self):
         tasks.put({"end": self.path.split("/")[-1]})
-        self.reply_to_peer(200)
+        self.reply(200)
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-server.daemon_threads = True
+server = signalling.make(Handler)
 browser = chromium.start(
     sys.argv[1], f"http://127.0.0.1:{server.server_port}/", "--disable-features=WebRtcHideLocalIpsWithMdns",
     "--autoplay-policy=no-user-gesture-required", stderr=subprocess.DEVNULL)
-print(server.server_port, flush=True)
-server.serve_forever()
+signalling.run(server)

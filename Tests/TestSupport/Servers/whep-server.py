@@ -11,7 +11,6 @@ address). /status/N answers N; /loop, /silent, /huge and /text answer as they ar
 """
 
 import base64
-import http.server
 import sys
 import threading
 import time
@@ -23,15 +22,13 @@ gi.require_version("GstSdp", "1.0")
 gi.require_version("GstWebRTC", "1.0")
 from gi.repository import Gst, GstSdp, GstWebRTC  # noqa: E402
 
+sys.dont_write_bytecode = True
+import signalling  # noqa: E402
+from signalling import lock, log  # noqa: E402
+
 Gst.init(None)
 sessions = {}
-lock = threading.Lock()
 PASSWORD = "Basic " + base64.b64encode(b"a:b@").decode()
-
-
-def log(*words):
-    with lock:
-        print(*words, flush=True)
 
 
 def ask(element, signal, *arguments):
@@ -135,22 +132,9 @@ def exchange(words, offer, pipeline, webrtc):
     return name, webrtc.props.local_description.sdp.as_text()
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body="", **headers):
-        given = {"Bearer secret": ["token"], PASSWORD: ["password"]}.get(self.headers["Authorization"], [])
-        log(self.command, self.path, status, *given)
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        data = body.encode()
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+class Handler(signalling.Handler):
+    def words(self):
+        return {"Bearer secret": ["token"], PASSWORD: ["password"]}.get(self.headers["Authorization"], [])
 
     def do_OPTIONS(self):
         if "ice" not in self.path.split("/"):
@@ -169,7 +153,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(200)
 
     def do_POST(self):
-        offer = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        offer = self.body()
         words = self.path.strip("/").split("/")
         if words[0] == "status":
             return self.reply(int(words[1]), f"because of {words[1]}\nand more")
@@ -191,7 +175,5 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(201, text, **{"Content-Type": "application/sdp", "Location": f"{place}/session/{name}"})
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 0), Handler)
-server.daemon_threads = True
-print(server.server_port, flush=True)
-server.serve_forever()
+server = signalling.make(Handler, int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+signalling.run(server)
