@@ -19,6 +19,9 @@ extension BusInterface {
         },
         BusMethod("SetSource", .streamOrNone("stream")) { try $0.setPictureInPictureSource($1) },
         BusMethod("SetSecondStream", .streamOrNone("stream")) { try $0.setSecondPictureInPictureStream($1) },
+        BusMethod("SetPictureInPictureLayout", .choice("layout", of: PictureInPictureLayout.self)) {
+          $0.controller.configuration.layout = $1
+        },
         BusMethod("EnableWhenBackground") { session in
           let state = session.controller.state
           if state == .error || state == .uninitialized {
@@ -83,6 +86,7 @@ extension BusInterface {
         BusProperty("PictureInPictureState", "s") { .string($0.controller.state.rawValue) },
         BusProperty("PictureInPictureStream", "s") { .stream($0.pictureInPictureStreamID) },
         BusProperty("PictureInPictureSecondStream", "s") { .stream($0.secondPictureInPictureStreamID) },
+        BusProperty("PictureInPictureLayout", "s") { .string($0.controller.configuration.layout.rawValue) },
         BusProperty("PictureInPictureSupport", "s") { .string("\($0.controller.support)") },
         // It is 0 until a frame has arrived.
         BusProperty("PictureInPictureAspectRatio", "d") { .double($0.controller.aspectRatio ?? 0) },

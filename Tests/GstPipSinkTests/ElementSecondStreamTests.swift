@@ -58,3 +58,35 @@ import Testing
     #expect(await eventually { !showsSecond(session) })
   }
 }
+
+/// The property `pip-layout`.
+@Suite struct ElementLayoutTests {
+  @Test func allElementsOfASessionShowTheLayoutThatOneOfThemOrTheUserHasChosen() async throws {
+    let harnesses = try ["one", "two", "three"].map { id in
+      let harness = try ElementHarness(
+        "surface=offscreen sync=false stream-id=\(id) session=\(#function) "
+          + (id == "two" ? "pip-layout=grid" : id == "one" ? "mode=pip" : ""))
+      harness.setCaps()
+      harness.push()
+      return harness
+    }
+    func layouts() -> [String?] { harnesses.map { $0.value("pip-layout") } }
+    let session = try #require(harnesses[0].session)
+    #expect(harnesses[0].elementMessages(until: "pip-did-start").last == "pip-did-start")
+    #expect(await eventually { layouts() == ["grid", "grid", "grid"] })
+    #expect(
+      await eventually {
+        ["one", "two", "three"].allSatisfy { session.router.table.surface(for: $0) == .pictureInPicture }
+      })
+
+    // What an application sets later counts, and so does what the user does in the window.
+    harnesses[2].set("pip-layout", "split")
+    #expect(await eventually { layouts() == ["split", "split", "split"] })
+    harnesses[0].set("pip-second-stream-id", "three")
+    #expect(await eventually { session.router.table.surface(for: "two") == .inApp })
+    #expect(layouts() == ["split", "split", "split"])
+    harnesses[1].set("pip-layout", "single")
+    #expect(await eventually { layouts() == ["single", "single", "single"] })
+    #expect(await eventually { session.router.table.surface(for: "three") == .inApp })
+  }
+}

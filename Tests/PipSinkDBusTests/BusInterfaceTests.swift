@@ -93,6 +93,11 @@ import Testing
     _ = try interface.perform("SetSecondStream", [""], on: call.session)
     #expect(interface.values(of: call.session)["PictureInPictureSecondStream"] == .string(""))
     #expect(throws: PipSinkError.self) { try interface.perform("SetSecondStream", ["nobody"], on: call.session) }
+    for layout in PictureInPictureLayout.allCases {
+      _ = try interface.perform("SetPictureInPictureLayout", [.string(layout.rawValue)], on: call.session)
+      #expect(interface.values(of: call.session)["PictureInPictureLayout"] == .string(layout.rawValue))
+      #expect(call.session.controller.configuration.layout == layout)
+    }
     _ = try interface.perform("SetSource", ["b"], on: call.session)
     #expect(!call.window.isOpen && call.session.controller.currentStreamID == "b")
   }
@@ -270,7 +275,7 @@ import Testing
     ("StopPlayingStream", [""]), ("SetCameraState", ["", "on"]), ("SetCameraState", ["a", "dim"]),
     ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
     ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
-    ("SetName", ["", "Anna"]),
+    ("SetName", ["", "Anna"]), ("SetPictureInPictureLayout", ["circle"]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(0), .unsigned32(9)]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(16), .unsigned32(.max)]), ("SetProcessors", ["", "nv12"]),
     ("SetProcessors", ["a", "sepia"]), ("SetProcessors", ["a", "rotate:45"]), ("SetProcessors", ["a", "nv12:1"]),

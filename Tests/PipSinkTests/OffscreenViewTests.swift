@@ -13,8 +13,8 @@ import Testing
 
   @Test(arguments: [PictureSize(width: 64, height: 36), PictureSize(width: 65, height: 33)])
   func theLocalPictureHasTheWholeWidthUnlessTheRemoteOneIsShown(size: PictureSize) throws {
-    let split = try OffscreenSplitView(size: size)
-    let layers = [split.local, split.remote].map {
+    let split = try OffscreenTiles(size: size, count: 2)
+    let layers = split.renderers.map {
       SampleBufferDisplayLayer(name: "split", renderer: $0, videoGravity: .resize)
     }
     layers[0].enqueue(try frame("white"))
@@ -28,7 +28,8 @@ import Testing
         }
     }
     for showsRemote in [false, true, false, true, true] {
-      split.showsRemote = showsRemote
+      let places = SplitLayout.rectangles(in: size, showsRemote: showsRemote)
+      split.rectangles = [places.local, places.remote]
       for layer in layers { #expect(layer.waitUntilPresented(by: soon)) }
       #expect(whiteThenRed(showsRemote ? size.width / 2 : size.width), "the remote picture is shown: \(showsRemote)")
     }
@@ -37,10 +38,12 @@ import Testing
     #expect(layers[1].statistics.hidden == 1)
   }
 
-  @Test func aSplitNeedsTwoColumns() {
-    #expect(throws: PipSinkError.frame(.invalidSize(width: 1, height: 5))) {
-      try OffscreenSplitView(size: .init(width: 1, height: 5))
-    }
+  @Test func aRectangleWithoutPixelsShowsNothing() throws {
+    let tiles = try OffscreenTiles(size: .init(width: 1, height: 5), count: 2)
+    let places = SplitLayout.rectangles(in: tiles.size, showsRemote: true)
+    tiles.rectangles = [places.local, places.remote]
+    #expect(tiles.rectangles == [nil, PictureRect(x: 0, y: 0, width: 1, height: 5)])
+    #expect(tiles.renderers.map(\.isVisible) == [false, true])
   }
 
   @Test func anOffscreenSurfaceTakesAnotherSizeAndAsksForItsPicture() throws {

@@ -46,13 +46,14 @@ import Testing
     case "speaker": (rules.policy, rules.speaker) = (.activeSpeaker, StreamID(policy[1]))
     default: Issue.record("the table has a policy \"\(cells[2])\"")
     }
-    rules.requests = cells[3].split(separator: " ").map { $0 == "_" ? nil : StreamID(String($0)) }
+    rules.layout = PictureInPictureLayout(rawValue: cells[3]) ?? .single
+    rules.requests = cells[4].split(separator: " ").map { $0 == "_" ? nil : StreamID(String($0)) }
     rules.localIDs = Set(streams.filter(\.isLocal).map(\.id))
-    rules.previous = cells[4].split(separator: " ").enumerated().map { index, text in
+    rules.previous = cells[5].split(separator: " ").enumerated().map { index, text in
       let id = StreamID(String(text))
       return PictureInPicturePlace(streamID: id, number: streams.first { $0.id == id }?.number ?? 0, index: index)
     }
-    rules.situation = .init(isOpen: cells[5] != "closed", keepsEnded: cells[5] == "keeps")
+    rules.situation = .init(isOpen: cells[6] != "closed", keepsEnded: cells[6] == "keeps")
     return rules
   }
 
@@ -63,7 +64,7 @@ import Testing
       .map { line in
         let cells = line.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false)
           .map { $0.trimmingCharacters(in: .whitespaces) }
-        return Row(rule: cells[0], rules: rules(cells), shown: cells[6])
+        return Row(rule: cells[0], rules: rules(cells), shown: cells[7])
       }
   }()
 
@@ -98,7 +99,8 @@ import Testing
     rules.policy = policies.randomElement(using: &random) ?? .first
     rules.speaker = ids.randomElement(using: &random)
     rules.localIDs = ["me", "me2"]
-    rules.requests = (0..<Int.random(in: 1...9, using: &random)).map { _ in
+    rules.layout = PictureInPictureLayout.allCases.randomElement(using: &random) ?? .single
+    rules.requests = (0..<Int.random(in: 1...min(2, rules.layout.placeCount), using: &random)).map { _ in
       Bool.random(using: &random) ? nil : ids.randomElement(using: &random)
     }
     rules.previous = ids.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random)).enumerated()
@@ -120,7 +122,12 @@ import Testing
       func check(_ isRight: Bool, _ text: String) { if !isRight { Issue.record("seed \(seed): \(text): \(rules)") } }
 
       check(Set(shown).count == shown.count, "a stream is in two places")
-      check(places.count <= rules.requests.count, "there are more places than wishes")
+      check(places.count <= rules.layout.placeCount, "there are more places than the layout has")
+      if rules.layout == .grid {
+        let alive = rules.streams.filter { !$0.isOver }
+        check(alive.allSatisfy { shown.contains($0.id) }, "somebody has no place although there is room")
+        check(places.allSatisfy { $0.slot == $0.index }, "a place of a grid has moved")
+      }
       check(!places.isEmpty || rules.streams.isEmpty, "nothing is shown although there are streams")
       let kept =
         situation.isOpen && situation.keepsEnded
@@ -130,7 +137,8 @@ import Testing
         check(shown.contains(wanted.id), "a wish for a stream with a picture is not granted")
       }
       let pictures = rules.streams.filter { $0.standing == .live }
-      for place in places where stream(place.streamID).map(situation.mayShow) != true && !kept {
+      for place in places
+      where stream(place.streamID).map(situation.mayShow) != true && !kept && rules.layout != .grid {
         check(pictures.isEmpty && places.count == 1, "nobody without a picture beats somebody with one")
       }
       let granted = rules.requests.compactMap(stream).filter(situation.mayShow).map(\.id)

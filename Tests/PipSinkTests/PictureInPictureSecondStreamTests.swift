@@ -35,7 +35,7 @@ import Testing
     call.send("b")
     #expect(lastInApp(call, "b") == before, "the stream is in the window")
     let left = try #require(call.window.renderer as? OffscreenRenderer)
-    let right = try #require(call.window.secondRenderer as? OffscreenRenderer)
+    let right = try #require(call.window.otherRenderers[0] as? OffscreenRenderer)
     #expect(await eventually { left.image() != nil && right.image() != nil })
     #expect(right.size == PictureSize(width: 16, height: 18))
     #expect(call.window.image()?.size == PictureSize(width: 32, height: 18))
@@ -165,7 +165,10 @@ import Testing
     let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
     for input in inputs { input.push(picture) }
     try session.startPictureInPicture("a")
-    #expect(await eventually { session.secondPictureInPictureStreamID == "b" && session.controller.showsSecondStream })
+    #expect(
+      await eventually {
+        session.secondPictureInPictureStreamID == "b" && session.controller.presentation.secondStreamID == "b"
+      })
     #expect(await eventually { session.placeholder(of: "b") == .inPictureInPicture })
     try session.setSecondPictureInPictureStream(nil)
     #expect(await eventually { session.placeholder(of: "b") == nil })

@@ -18,9 +18,9 @@ import Testing
   }
 
   private final class Window: PictureInPictureHost {
-    let renderers = [SizeRenderer(), SizeRenderer()]
+    let renderers = (0..<PictureInPictureLayout.maximumPlaceCount).map { _ in SizeRenderer() }
     var renderer: any VideoRenderer { renderers[0] }
-    var secondRenderer: (any VideoRenderer)? { renderers[1] }
+    var otherRenderers: [any VideoRenderer] { Array(renderers.dropFirst()) }
     var unsupportedReason: String? { nil }
     var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
     private(set) var presentation: PictureInPicturePresentation?
@@ -109,7 +109,7 @@ import Testing
 
     func step() throws {
       let id = PlaceSequenceTests.pictures.keys.sorted().randomElement(using: &random) ?? "a"
-      let kind = Int.random(in: 0..<12, using: &random)
+      let kind = Int.random(in: 0..<14, using: &random)
       steps.append("\(kind) \(id)")
       switch kind {
       case 0, 1: try join(id)
@@ -128,6 +128,10 @@ import Testing
       case 8: try session.setSecondPictureInPictureStream(nil)
       case 9: try? session.perform(.nextStream)
       case 10: session.stopPictureInPicture()
+      case 11, 12:
+        let layout = PictureInPictureLayout.allCases.randomElement(using: &random) ?? .single
+        steps.append(layout.rawValue)
+        session.controller.configuration.layout = layout
       default: try? session.startPictureInPicture()
       }
     }
@@ -144,6 +148,9 @@ import Testing
       }
       let pictures = streams.filter { $0.standing == .live }
       guard selector.situation.isOpen, let first = places.first else { return nil }
+      if selector.layout == .grid {
+        return places.count == streams.count ? nil : "somebody has no place in the grid"
+      }
       if !selector.mayShow(first.streamID), !pictures.isEmpty { return "\(first.streamID) has no picture" }
       let isWanted = selector.requests.contains(first.streamID)
       if places.count == 1, first.streamID == "me", !isWanted, pictures.contains(where: { !$0.isLocal }) {
@@ -158,8 +165,8 @@ import Testing
         return window.renderers.allSatisfy { $0.shown.withLock { $0 == nil } }
       }
       guard presentation.places == Array(session.controller.streamSelector.places) else { return false }
-      return window.renderers.enumerated().allSatisfy { index, renderer in
-        let place = index < presentation.places.count ? presentation.places[index] : nil
+      return window.renderers.enumerated().allSatisfy { slot, renderer in
+        let place = presentation.places.first { $0.slot == slot }
         let hasPicture = place.map { $0.placeholder == nil } ?? false
         let expected = hasPicture ? place.flatMap { PlaceSequenceTests.pictures[$0.streamID]?.size } : nil
         return renderer.shown.withLock { $0 == expected }

@@ -34,7 +34,6 @@ import Testing
       await eventually(within: 10) {
         self.session.controller.isActive
           && self.display.pictureInPictureWindow.presentation?.places.map(\.streamID) == ids
-          && self.session.controller.showsSecondStream == (ids.count > 1)
           && Set(self.session.router.table.entries.values.map(\.streamID)) == Set(ids)
       }
     }

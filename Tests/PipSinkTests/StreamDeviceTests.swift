@@ -98,13 +98,13 @@ import Testing
     try await call.play()
     try call.session.setSecondPictureInPictureStream("b")
     #expect(try await call.open("a").secondStreamID == "b")
-    let half = try #require(call.session.controller.window.secondRenderer as? OffscreenRenderer)
+    let half = try #require(call.session.controller.window.otherRenderers[0] as? OffscreenRenderer)
     #expect(await eventually { half.image() != nil })
     try call.session.setCameraState(.off, of: "b")
     #expect(await eventually { half.image() == nil && call.presentation?.secondStreamID == nil })
     try call.session.setCameraState(.on, of: "b")
     #expect(await eventually { call.presentation?.secondStreamID == "b" })
-    let layer = try #require(call.session.controller.second?.layer)
+    let layer = try #require(call.session.controller.others[1]?.layer)
     #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     #expect(half.image() == nil)
   }
@@ -125,8 +125,8 @@ import Testing
     await call.set("a", .playing)
     #expect(own.streamSelector.places.map(\.placeholder) == [nil])
     try call.session.setMicrophoneState(.off, of: "a")
-    #expect(await eventually { own.isMicrophoneOff })
-    #expect(!call.session.controller.isMicrophoneOff)
+    #expect(await eventually { own.presentation.places.map(\.isMicrophoneOff) == [true] })
+    #expect(call.session.controller.presentation.places.map(\.isMicrophoneOff) == [false])
     // A window that is made later shows the state as well.
     try call.session.setCameraState(.off, of: "b")
     #expect(await eventually { call.session.placeholder(of: "b") == .cameraOff })
@@ -137,21 +137,21 @@ import Testing
   @Test func aMicrophoneThatIsOffIsMarkedInTheAppAndInPictureInPictureUntilItIsOn() async throws {
     let call = try Call(["a", "b"])
     try await call.play()
-    #expect(try await !call.open("a").isMicrophoneOff)
+    #expect(try await call.open("a").places.map(\.isMicrophoneOff) == [false])
     try call.session.setMicrophoneState(.off, of: "a")
     #expect(await eventually { call.display.microphonesOff == ["a"] })
-    #expect(call.presentation?.isMicrophoneOff == true && call.session.isMicrophoneOff(of: "a"))
+    #expect(call.presentation?.places.map(\.isMicrophoneOff) == [true] && call.session.isMicrophoneOff(of: "a"))
     // The mark belongs to the stream, and not to the window.
     try call.session.setPictureInPictureSource("b")
-    #expect(call.presentation?.isMicrophoneOff == false && call.display.microphonesOff == ["a"])
+    #expect(call.presentation?.places.map(\.isMicrophoneOff) == [false] && call.display.microphonesOff == ["a"])
     try call.session.setPictureInPictureSource("a")
-    #expect(call.presentation?.isMicrophoneOff == true)
+    #expect(call.presentation?.places.map(\.isMicrophoneOff) == [true])
     await call.set("a", .stalled)
     #expect(call.display.microphonesOff == ["a"], "the state that was set stays")
     await call.set("a", .playing)
     try call.session.setMicrophoneState(.on, of: "a")
     #expect(await eventually { call.display.microphonesOff.isEmpty })
-    #expect(call.presentation?.isMicrophoneOff == false)
+    #expect(call.presentation?.places.map(\.isMicrophoneOff) == [false])
   }
 
   @Test func aStreamThatIsOverHasNoMicrophone() async throws {

@@ -172,6 +172,7 @@ struct ThreeWaysTests {
     case .failedToStart(let error): "failedToStart \(error)"
     case .restoreUserInterface: "restoreUserInterface"
     case .action(let action): "action \(action.rawValue)"
+    case .layoutChanged(let layout): "layoutChanged \(layout.rawValue)"
     case .stateChanged, .renderSizeChanged, .suspendedChanged, .restoreFailed: nil
     }
   }
@@ -184,6 +185,7 @@ struct ThreeWaysTests {
     case "pip-will-stop": "willStop \(message.fields["reason"] ?? "")"
     case "pip-did-stop": "didStop \(message.fields["reason"] ?? "")"
     case "pip-source-changed": "sourceChanged \(message.fields["from"] ?? "") to \(message.fields["to"] ?? "")"
+    case "pip-layout-changed": "layoutChanged \(message.fields["layout"] ?? "")"
     case "pip-failed": "failedToStart \(message.fields["reason"] ?? "")"
     default: nil
     }

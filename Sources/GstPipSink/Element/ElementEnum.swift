@@ -66,6 +66,16 @@ extension PictureInPictureEndAction: ElementEnum {
   ]
 }
 
+extension PictureInPictureLayout: ElementEnum {
+  static let typeName = "GstPipSinkLayout"
+  static let entries: [(value: Self, name: String, summary: String)] = [
+    (.single, "single", "One stream"),
+    (.split, "split", "Two streams in one half each"),
+    (.speaker, "speaker", "One stream, and another one small in a corner"),
+    (.grid, "grid", "Up to nine streams in rows and columns"),
+  ]
+}
+
 extension VideoGravity: ElementEnum {
   static let typeName = "GstPipSinkGravity"
   static let entries: [(value: Self, name: String, summary: String)] = [

@@ -38,9 +38,13 @@ struct ElementProperty: Sendable {
     ),
     string(
       "pip-second-stream-id", "Second picture-in-picture stream ID",
-      "The stream in the second half of the picture-in-picture window (null = none); the first element of the session "
+      "The stream in the second place of the picture-in-picture window (null = none); the first element of the session "
         + "that sets one decides", whenPlaying, get: { $0.secondStreamID?.rawValue },
       set: { $0.secondStreamID = identifier($1) }),
+    enumeration(
+      "pip-layout", "Picture-in-picture layout",
+      "How the streams of the session are arranged in its picture-in-picture window; changes when the user arranges them "
+        + "in another way", whenPlaying, \.layout),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
     boolean(
       "force-aspect-ratio", "Force aspect ratio",

@@ -26,8 +26,10 @@ struct ElementSettings: Sendable {
   var mode = ElementMode.normal
   /// The stream that the element shows in picture-in-picture; nil for its own stream.
   var pictureInPictureStreamID: StreamID?
-  /// The stream in the other half of the picture-in-picture window; nil for none.
+  /// The stream in the second place of the picture-in-picture window; nil for none.
   var secondStreamID: StreamID?
+  /// How the streams in the session's picture-in-picture window are arranged.
+  var layout = PictureInPictureLayout.single
   var gravity = VideoGravity.resizeAspect
   /// The property `force-aspect-ratio`, which players know: false stretches pictures, whatever the gravity. playbin
   /// sets it to true by itself, which leaves the gravity as it was chosen.

@@ -29,6 +29,7 @@ struct ElementSignal {
     case .renderSizeChanged(let size):
       self.init(
         "render-size-changed", ("width", .unsigned(UInt64(size.width))), ("height", .unsigned(UInt64(size.height))))
+    case .layoutChanged(let layout): self.init("pip-layout-changed", ("layout", .text(layout.rawValue)))
     case .action(let action): self.init("pip-action", ("action", .text(action.rawValue)))
     case .stateChanged, .suspendedChanged: return nil
     }
@@ -55,7 +56,7 @@ struct ElementSignal {
     .willStart, .didStart(latency: nil), .failedToStart(.pictureInPicture(.cancelled)), .willStop(.requested),
     .didStop(.requested), .sourceChanged(from: "", to: ""), .restoreUserInterface,
     .restoreFailed(.pictureInPicture(.cancelled)), .renderSizeChanged(PictureSize(width: 1, height: 1)),
-    .action(.close),
+    .action(.close), .layoutChanged(.single),
   ]
 
   /// Registers the signals. It is called when the element's class is initialized.

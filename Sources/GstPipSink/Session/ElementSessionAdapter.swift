@@ -64,6 +64,7 @@ final class ElementSessionAdapter {
       }
     }
     apply(member)
+    note(controller.configuration.layout, on: member)
     // Only now it is known whether the stream is visible.
     if let upstream = member.upstream { session.setUpstream(upstream, of: member.streamID) }
     updatePlayback()
@@ -115,6 +116,7 @@ final class ElementSessionAdapter {
     if settings.isAutomatic, let named = settings.pictureInPictureStreamID, named != old.pictureInPictureStreamID {
       controller.streamSelector.select(named)
     }
+    if settings.layout != old.layout { controller.configuration.layout = settings.layout }
     // The session does not have the stream if it could not be shown.
     if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
     if settings.streamName != old.streamName { try? session.setName(settings.streamName, of: id) }
@@ -298,6 +300,8 @@ final class ElementSessionAdapter {
       if streamID == awaited, controller.isActive { awaited = nil }
       fitPictureInPicture()
       noteModes()
+    case .layoutChanged(let layout):
+      for member in members { note(layout, on: member) }
     case .action(.playPause):
       if let member = currentMember, !isAsked(member) { requestPause(!member.isPaused, of: member) }
     case .action(.mute):
@@ -326,6 +330,13 @@ final class ElementSessionAdapter {
   /// Whether the application itself carries out what the window's controls ask for.
   private func isAsked(_ member: SessionMember) -> Bool {
     ElementSignal.isConnected("pip-action", on: member.element)
+  }
+
+  /// Shows in an element's property how the session's streams are arranged. That does not count as the application's
+  /// wish.
+  private func note(_ layout: PictureInPictureLayout, on member: SessionMember) {
+    said[member.streamID]?.layout = layout
+    member.note(layout)
   }
 
   private func noteModes() {

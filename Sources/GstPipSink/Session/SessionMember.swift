@@ -210,4 +210,9 @@ final class SessionMember: Sendable {
     let isNew = box.exchange(\.mode, mode) != mode
     if isNew { element.notify("mode") }
   }
+
+  func note(_ layout: PictureInPictureLayout) {
+    let isNew = box.exchange(\.layout, layout) != layout
+    if isNew { element.notify("pip-layout") }
+  }
 }

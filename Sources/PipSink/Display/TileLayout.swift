@@ -25,7 +25,8 @@ package enum GridLayout {
     return fitted * fitted / aspectRatio * Double(count)
   }
 
-  private static func rectangles(columns: Int, count: Int, in size: PictureSize) -> [PictureRect] {
+  /// The places of the tiles in a grid with this many columns.
+  package static func rectangles(columns: Int, count: Int, in size: PictureSize) -> [PictureRect] {
     let rows = (count + columns - 1) / columns
     return (0..<count).map { index in
       let (row, column) = (index / columns, index % columns)
@@ -56,5 +57,28 @@ package enum SplitLayout {
       PictureRect(x: 0, y: 0, width: half, height: size.height),
       PictureRect(x: half, y: 0, width: size.width - half, height: size.height)
     )
+  }
+}
+
+/// A corner of a picture, with a small picture in it.
+package enum TileCorner: CaseIterable, Sendable {
+  case topLeft, topRight, bottomLeft, bottomRight
+
+  /// The corner that is nearest to the middle of a rectangle.
+  package init(nearestTo rectangle: PictureRect, in size: PictureSize) {
+    let isRight = 2 * rectangle.x + rectangle.width >= size.width
+    let isLow = 2 * rectangle.y + rectangle.height >= size.height
+    self = isLow ? (isRight ? .bottomRight : .bottomLeft) : (isRight ? .topRight : .topLeft)
+  }
+
+  /// The place of the small picture: a quarter of the width and of the height, with a small gap to the edges.
+  package func rectangle(in size: PictureSize) -> PictureRect {
+    let (width, height) = (size.width / 4, size.height / 4)
+    let gap = min(size.width, size.height) / 30
+    let isRight = self == .topRight || self == .bottomRight
+    let isLow = self == .bottomLeft || self == .bottomRight
+    return PictureRect(
+      x: isRight ? size.width - width - gap : gap, y: isLow ? size.height - height - gap : gap, width: width,
+      height: height)
   }
 }

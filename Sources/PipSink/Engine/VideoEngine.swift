@@ -87,7 +87,7 @@ public final class VideoEngine: Sendable {
 
   /// The number of pipelines of this engine that have been abandoned so far (``EngineEvent/abandoned(_:)``), including
   /// those of single streams.
-  public var abandonedPipelineCount: Int { status.state.withLock { $0.abandonedCount } }
+  package var abandonedPipelineCount: Int { status.state.withLock { $0.abandonedCount } }
 
   // MARK: - Start and stop
 

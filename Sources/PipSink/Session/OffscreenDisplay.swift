@@ -24,7 +24,7 @@ public final class OffscreenDisplay: SessionDisplay {
   private let inAppSize: PictureSize
   private let pictureInPictureSize: PictureSize
   /// The picture of the first two streams in the split layout; nil in the other layout.
-  private let split: OffscreenSplitView?
+  private let split: OffscreenTiles?
   /// The streams in the halves of the split layout, the local one first.
   private var halves: [StreamID?] = []
 
@@ -40,7 +40,7 @@ public final class OffscreenDisplay: SessionDisplay {
     inAppSize: PictureSize = PictureSize(width: 640, height: 360),
     pictureInPictureSize: PictureSize = PictureSize(width: 320, height: 180), isSplit: Bool = false
   ) throws(PipSinkError) {
-    split = isSplit ? try OffscreenSplitView(size: inAppSize) : nil
+    split = isSplit ? try OffscreenTiles(size: inAppSize, count: 2) : nil
     self.inAppSize = inAppSize
     self.pictureInPictureSize = pictureInPictureSize
     pictureInPictureWindow = try OffscreenPictureInPictureWindow(size: pictureInPictureSize)
@@ -67,17 +67,16 @@ public final class OffscreenDisplay: SessionDisplay {
     let free = halves.firstIndex(of: nil) ?? halves.count
     guard free < 2 else { return nil }
     if free < halves.count { halves[free] = streamID } else { halves.append(streamID) }
-    return free == 0 ? split.local : split.remote
+    return split.renderers[free]
   }
 
   /// Gives the local picture the whole width while there is no remote one.
   private func showOrHideRemote() {
-    guard halves.count > 1, let remote = halves[1] else {
-      split?.showsRemote = false
-      return
-    }
-    let placeholder = placeholders[remote]
-    split?.showsRemote = placeholder != .inPictureInPicture && placeholder != .ended
+    let remote = halves.count > 1 ? halves[1] : nil
+    let placeholder = remote.flatMap { placeholders[$0] }
+    let places = SplitLayout.rectangles(
+      in: inAppSize, showsRemote: remote != nil && placeholder != .inPictureInPicture && placeholder != .ended)
+    split?.rectangles = [places.local, places.remote]
   }
 
   /// Detaches the stream's layer and forgets its picture.

@@ -42,12 +42,12 @@ extension PictureInPictureSession {
     }
   }
 
-  /// The stream in the other half of the picture-in-picture window, or the one that gets it when it has a picture; nil
-  /// where the window shows one stream.
+  /// The stream in the second place of the picture-in-picture window, or the one that gets it when it has a picture; nil
+  /// where the layout has none, and in a grid.
   public var secondPictureInPictureStreamID: StreamID? { controller.secondStreamID }
 
-  /// Shows another stream beside the one in the picture-in-picture window, in one half each. With nil the first stream
-  /// has the whole window again.
+  /// Shows another stream in the second place of the picture-in-picture window: in one half, or in the
+  /// corner of the layout `speaker`. With nil there is no such stream any more.
   ///
   /// - Throws: the errors of ``PictureInPictureController/setSecondStream(_:)``, and
   ///   ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself. Nothing has changed

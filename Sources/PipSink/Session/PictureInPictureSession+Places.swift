@@ -175,10 +175,8 @@ extension PictureInPictureSession {
       display.setPlaceholder(placeholder, for: id)
     }
     let names = known.compactMapValues(\.name)
-    for controller in controllers {
-      controller.names = names
-      controller.isMicrophoneOff = isMicrophoneOff(of: controller.currentStreamID)
-    }
+    let microphonesOff = Set(known.filter(\.value.isMicrophoneOff).keys)
+    for controller in controllers { (controller.names, controller.microphonesOff) = (names, microphonesOff) }
   }
 
   private func placeholderInApp(of id: StreamID, _ stream: SessionStream) -> StreamPlaceholder? {
@@ -194,7 +192,6 @@ extension PictureInPictureSession {
 extension PictureInPictureController {
   /// Whether a stream is in the window, or has its first picture, with which the window opens.
   fileprivate func shows(_ id: StreamID, hasPicture: Bool) -> Bool {
-    pictureInPictureStreamID == id || second?.streamID == id
-      || isWaitingForPicture && currentStreamID == id && hasPicture
+    contains(id) || isWaitingForPicture && currentStreamID == id && hasPicture
   }
 }

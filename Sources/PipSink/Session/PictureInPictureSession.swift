@@ -19,7 +19,7 @@ public final class PictureInPictureSession {
     /// The stream that the user wants in picture-in-picture, which need not exist yet. It is shown whenever it has a
     /// picture, and otherwise another one is. With nil the stream selector chooses.
     public var pictureInPictureStreamID: StreamID?
-    /// The stream in the other half of the window (``setSecondPictureInPictureStream(_:)``), which need not exist yet.
+    /// The stream in the window's second place (``setSecondPictureInPictureStream(_:)``), which need not exist yet.
     public var secondPictureInPictureStreamID: StreamID?
     /// Whether picture-in-picture begins with the session, from its stream's first frame on. It waits for the stream
     /// that the user wants, if that is there.

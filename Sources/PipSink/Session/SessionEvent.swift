@@ -47,7 +47,7 @@ public struct StreamSummary: Sendable {
   package let isProcessed: Bool
 
   /// The stream's ID.
-  public var streamID: StreamID { statistics.streamID }
+  package var streamID: StreamID { statistics.streamID }
 }
 
 /// What users do with keys.

@@ -67,6 +67,8 @@ struct SessionLog {
         """)
     case .sourceChanged(let old, let new):
       pictureInPicture.debug("picture-in-picture changes from stream \"\(old)\" to \"\(new)\"")
+    case .layoutChanged(let layout):
+      pictureInPicture.debug("the picture-in-picture window has the layout \(layout.rawValue)")
     case .stateChanged(let state): pictureInPicture.debug("picture-in-picture is \(state.rawValue)")
     case .restoreFailed(let error): pictureInPicture.warning("\(error)")
     case .willStop, .restoreUserInterface, .renderSizeChanged, .suspendedChanged, .action: break

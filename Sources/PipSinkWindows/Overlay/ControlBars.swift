@@ -1,7 +1,7 @@
 import PipSink
 
-/// The layout of the controls in a picture-in-picture window, in units: close is at the upper left, back to the app at
-/// the upper right, and the others are in the middle of the lower edge.
+/// The layout of the controls in a picture-in-picture window, in units: close is at the upper left, the layout and back to
+/// the app are at the upper right, and the others are in the middle of the lower edge.
 struct ControlBars: Equatable {
   /// A row of controls on one background.
   struct Bar: Equatable {
@@ -30,10 +30,11 @@ struct ControlBars: Equatable {
     for action in Self.dispensable where Self.width(middle.count) > size.width - 2 * Self.margin {
       middle.removeAll { $0 == action }
     }
-    let right = size.width - Self.margin - Self.side
+    var right: [PictureInPictureAction] = [.changeLayout, .backToApp].filter { actions.contains($0) }
+    if Self.width(right.count + 1) > size.width - 3 * Self.margin { right.removeAll { $0 == .changeLayout } }
     let bottom = size.height - Self.margin - Self.side
     let places: [([PictureInPictureAction], x: Int, y: Int)] = [
-      ([.close], Self.margin, Self.margin), ([.backToApp], right, Self.margin),
+      ([.close], Self.margin, Self.margin), (right, size.width - Self.margin - Self.width(right.count), Self.margin),
       (middle, (size.width - Self.width(middle.count)) / 2, bottom),
     ]
     bars = places.compactMap { wanted, x, y in

@@ -17,6 +17,7 @@ package enum ControlIcon: String {
   case next = "Next stream"
   case back = "Skip backward"
   case forward = "Skip forward"
+  case layout = "Change the layout"
   case microphoneOff = "The microphone is off"
 
   /// Chooses the icon of a picture-in-picture control in the current state of the stream.
@@ -31,6 +32,7 @@ package enum ControlIcon: String {
       case .nextStream: .next
       case .skipBackward: .back
       case .skipForward: .forward
+      case .changeLayout: .layout
       }
   }
 
@@ -78,6 +80,10 @@ package enum ControlIcon: String {
     case .forward:
       fill(context, [(1, 3), (8, 8), (1, 13)])
       fill(context, [(8, 3), (15, 8), (8, 13)])
+    case .layout:
+      for (x, y) in [(1.0, 2.0), (9, 2), (1, 9), (9, 9)] {
+        fill(context, [(x, y), (x + 6, y), (x + 6, y + 5), (x, y + 5)])
+      }
     case .microphoneOff:
       fill(context, [(6, 2), (7, 1), (9, 1), (10, 2), (10, 8), (9, 9), (7, 9), (6, 8)])
       cairo_set_line_width(context, 1.5)

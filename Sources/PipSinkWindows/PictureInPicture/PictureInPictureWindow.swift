@@ -1,7 +1,8 @@
 import CWindows
 import PipSink
 
-/// A small window above all others that shows one stream, or two streams side by side. It needs no toolkit.
+/// A small window above all others that shows one stream or several (``PipSink/PictureInPictureLayout``). It needs no
+/// toolkit.
 ///
 /// Where the desktop supports it, the window stays above all others on all workspaces. It has no border, is not listed
 /// in taskbars and pagers, and does not take the focus when it appears. The user moves it by dragging it anywhere; it
@@ -20,10 +21,10 @@ public final class PictureInPictureWindow: PictureInPictureHost {
 
   /// The kind of window that is used on the current desktop.
   public let kind: Kind
-  /// The renderer of the window's first stream, which has the whole window or its left half.
-  public var renderer: any VideoRenderer { first }
-  /// The renderer of the window's second stream, which has the right half while there is one.
-  public var secondRenderer: (any VideoRenderer)? { second }
+  /// The renderer of the window's first place.
+  public var renderer: any VideoRenderer { slots[0] }
+  /// The renderers of the other places.
+  public var otherRenderers: [any VideoRenderer] { Array(slots.dropFirst()) }
   /// Called with the window's events. The picture-in-picture controller sets it.
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
   /// Called when a key is pressed in the window without Control, Alt or Super, with the keysym that it has without Caps
@@ -38,9 +39,10 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// Returns the monitor to open on when none is remembered, which is that of the app's window.
   package var preferredMonitor: (() -> WindowMonitor?)?
 
-  let first = ExchangeableRenderer()
-  let second = ExchangeableRenderer()
-  let overlay = WindowOverlay()
+  /// The renderers of the window's places. Each gets its tile when the place is shown for the first time.
+  let slots = (0..<PictureInPictureLayout.maximumPlaceCount).map { _ in ExchangeableRenderer() }
+  /// What is drawn over the pictures, for each slot.
+  let overlays = (0..<PictureInPictureLayout.maximumPlaceCount).map { _ in WindowOverlay() }
   private let display: String?
   let placementPath: String?
   /// The places that are remembered for all monitors.
@@ -75,8 +77,15 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var isLoose = false
   /// The work area in which the window has got its place, in units.
   var placedIn: PictureRect?
-  /// The drawn text that covers the picture, for the text, width and scale that it was drawn for.
-  var cover: (text: String, width: Int, scale: Double, image: OverlayImage)?
+  /// The rectangles of the places, in pixels, by their slots. They are on their way to those of the layout for a moment.
+  var rectangles: [PictureRect?] = []
+  let arranging = Animation()
+  /// Whether the places are on their way.
+  var isArranging = false
+  /// The corner of the small picture in the `speaker` layout, to which the user can drag it.
+  var smallCorner = TileCorner.bottomRight
+  /// The texts, names and marks over the pictures as they were drawn last.
+  var labels: [Label: OverlayImage] = [:]
 
   /// Creates a window that is hidden until ``open(_:)`` is called.
   ///
@@ -110,7 +119,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public var unsupportedReason: String? {
     do throws(PipSinkError) {
       let native = try connected()
-      if first.tile == nil { try makeTiles(native) }
+      if slots[0].tile == nil { slots[0].tile = try native.makeTile(decoration: overlays[0]) }
       return nil
     } catch {
       return "\(error)"
@@ -130,7 +139,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
     let native = try connected()
     kind.warnOnce(native.limitation)
-    if first.tile == nil { try makeTiles(native) }
+    if slots[0].tile == nil { slots[0].tile = try native.makeTile(decoration: overlays[0]) }
     isOpen = true
     chooseMonitor()
     update(presentation)
@@ -144,8 +153,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     // Some window managers place a window when it is mapped.
     snap(to: placement.corner)
     native.flush()
-    first.isShown = true
-    second.isShown = presentation.secondStreamID != nil
+    showPlaces()
   }
 
   /// Hides the window. It does nothing when the window is not open.
@@ -162,7 +170,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     pointer.cancel()
     controls.hideAtOnce()
     opening.stop()
-    (first.isShown, second.isShown) = (false, false)
+    endArranging()
+    for slot in slots { slot.isShown = false }
     native?.hide()
   }
 
@@ -174,9 +183,9 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     if old?.places.map(\.name) != presentation.places.map(\.name) {
       native.describe(WindowIdentity.description(of: presentation))
     }
-    if (old?.secondStreamID == nil) != (presentation.secondStreamID == nil) {
-      divide()
-      second.isShown = presentation.secondStreamID != nil
+    if old?.layout != presentation.layout || old?.places.map(\.slot) != presentation.places.map(\.slot) {
+      divide(isAnimated: slots[0].isShown)
+      showPlaces()
     }
     if old?.aspectRatio != presentation.aspectRatio || !isShaped {
       resize(toWidth: placement.width)
@@ -190,20 +199,16 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// Returns a copy of the picture as it is shown, without the controls and at the window's size in pixels, or nil when
   /// the window shows no picture.
   public func image() -> BGRAImage? {
-    let left = first.tile?.image()
-    guard presentation?.secondStreamID != nil, let left, let right = second.tile?.image() else { return left }
-    let (width, height) = (left.size.width, left.size.height)
-    return BGRAImage(
-      size: PictureSize(width: width + right.size.width, height: height),
-      parts: [
-        (left, PictureRect(x: 0, y: 0, width: width, height: height)),
-        (right, PictureRect(x: width, y: 0, width: right.size.width, height: height)),
-      ])
+    guard let presentation, presentation.places.count > 1, size.isValid else { return slots[0].tile?.image() }
+    let parts = zip(slots, rectangles).compactMap { slot, rectangle in
+      rectangle.flatMap { rectangle in slot.tile?.image().map { ($0, rectangle) } }
+    }
+    return parts.isEmpty ? nil : BGRAImage(size: size, parts: parts)
   }
 
   /// The number of frames that have been converted for this window since it was last created on the display server.
   package var convertedFrameCount: UInt64 {
-    [first, second].reduce(0) { $0 + ($1.tile?.convertedFrameCount ?? 0) }
+    slots.reduce(0) { $0 + ($1.tile?.convertedFrameCount ?? 0) }
   }
 
   // MARK: - The back-end's window
@@ -217,6 +222,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     native = made
     (isShaped, size) = (false, PictureSize(width: 0, height: 0))
     controls.scale = made.scale
+    labels = [:]
     made.keepScreenOn(isScreenKeptOn)
     return made
   }
@@ -233,18 +239,11 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     try kind.makeWindow(display: display, size: placement.size, handler: handler)
   }
 
-  private func makeTiles(_ native: any NativePictureInPictureWindow) throws(PipSinkError) {
-    (first.tile, second.tile) = (
-      try native.makeTile(decoration: overlay), try native.makeTile(decoration: overlay)
-    )
-    divide()
-  }
-
   /// Stops using the back-end's window and releases it.
   private func letGo() {
-    for half in [first, second] {
-      half.tile?.leaveWindow()
-      half.tile = nil
+    for slot in slots {
+      slot.tile?.leaveWindow()
+      slot.tile = nil
     }
     native = nil
     presentation = nil
@@ -293,6 +292,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     size = native.size
     if controls.scale != native.scale {
       controls.scale = native.scale
+      labels = [:]
       draw()
       if isOpen, !pointer.isActive {
         resize(toWidth: placement.width)
@@ -325,18 +325,5 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     let scale = native?.scale ?? 1
     return PictureSize(
       width: Int(nearest: Double(size.width) / scale), height: Int(nearest: Double(size.height) / scale))
-  }
-
-  /// Gives each stream its part of the window: the whole or a half.
-  private func divide() {
-    let whole = size.isValid ? PictureRect(x: 0, y: 0, width: size.width, height: size.height) : nil
-    guard presentation?.secondStreamID != nil, let whole else {
-      second.tile?.rectangle = nil
-      first.tile?.rectangle = whole
-      return
-    }
-    let half = whole.width / 2
-    first.tile?.rectangle = PictureRect(x: 0, y: 0, width: half, height: whole.height)
-    second.tile?.rectangle = PictureRect(x: half, y: 0, width: whole.width - half, height: whole.height)
   }
 }

@@ -2,8 +2,8 @@ import PipSink
 
 /// Handles the pointer in a picture-in-picture window.
 ///
-/// A drag at a corner resizes the window and a drag anywhere else moves it; when it is released, the window snaps to
-/// the nearest corner of its monitor. A click on a control performs its action, and a double click goes back to the
+/// A drag at a corner resizes the window, and a drag anywhere else moves it or the small picture in it; when it is
+/// released, the window snaps to the nearest corner of its monitor, and the small picture to that of the window. A click on a control performs its action, and a double click goes back to the
 /// app.
 @MainActor
 final class WindowPointer {
@@ -19,6 +19,8 @@ final class WindowPointer {
   private static let (doubleClickTime, doubleClickDistance): (UInt32, Double) = (400, 5)
   private unowned let window: PictureInPictureWindow
   private var drag: Drag?
+  /// The small picture's rectangle, in pixels, when the user began to drag it, and where.
+  private var smallDrag: (start: PictureRect, place: Place)?
   private var lastPress: (place: Place, time: UInt32)?
 
   init(_ window: PictureInPictureWindow) {
@@ -32,6 +34,10 @@ final class WindowPointer {
   func cancel() {
     drag = nil
     window.controls.release(on: nil)
+    if let small = smallDrag {
+      smallDrag = nil
+      window.dragSmallPicture(small.start, x: 0, y: 0)
+    }
   }
 
   private var scale: Double { window.native?.scale ?? 1 }
@@ -58,6 +64,10 @@ final class WindowPointer {
     window.noteChange()
     guard let native = window.native, let start = native.rectangle else { return }
     let grip = WindowGrip(x: place.x / scale, y: place.y / scale, size: start.size)
+    if grip == .middle, let small = window.smallPicture, small.contains(x: Int(place.x), y: Int(place.y)) {
+      smallDrag = (small, place)
+      return
+    }
     if native.beginDrag(grip, at: place) { drag = Drag(start: start, grip: grip) }
   }
 
@@ -67,6 +77,10 @@ final class WindowPointer {
   }
 
   func move(_ place: Place) {
+    if let small = smallDrag {
+      return window.dragSmallPicture(
+        small.start, x: Int(place.x - small.place.x), y: Int(place.y - small.place.y))
+    }
     guard let drag else {
       window.controls.move(x: Int(place.x / scale), y: Int(place.y / scale))
       return
@@ -85,6 +99,10 @@ final class WindowPointer {
     if let action = window.controls.release(on: control(at: place)) {
       window.eventHandler?(.action(action))
       return
+    }
+    if let small = smallDrag {
+      smallDrag = nil
+      return isNear(small.place, place) ? window.dragSmallPicture(small.start, x: 0, y: 0) : window.dropSmallPicture()
     }
     guard let drag else { return }
     self.drag = nil

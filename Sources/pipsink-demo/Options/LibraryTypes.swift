@@ -7,6 +7,7 @@ import PipSinkWindows
 extension StreamID: ExpressibleByArgument {}
 extension WindowCorner: ExpressibleByArgument {}
 extension PictureInPictureEndAction: ExpressibleByArgument {}
+extension PictureInPictureLayout: ExpressibleByArgument {}
 extension HardwareDecoders.Preference: ExpressibleByArgument {}
 extension VideoGravity: ExpressibleByArgument {}
 

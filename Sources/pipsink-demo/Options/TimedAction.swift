@@ -12,8 +12,10 @@ struct TimedAction {
     case uninit, `init`
     /// Chooses the stream for picture-in-picture, whether its window is open or not; nil withdraws the choice.
     case source(StreamID?)
-    /// Chooses the stream in the second half of the picture-in-picture window; nil for none.
+    /// Chooses the stream in the second place of the picture-in-picture window; nil for none.
     case second(StreamID?)
+    /// Arranges the streams in the picture-in-picture window in another way.
+    case layout(PictureInPictureLayout)
     /// Starts a stream of `--stream`, a file or a URI, which does not start at once then.
     case startStream(StreamID)
     case stopStream(StreamID)
@@ -93,6 +95,7 @@ struct TimedAction {
     case "pip": .pictureInPicture(StreamID(id))
     case "source": .source(StreamID(id))
     case "second": .second(StreamID(id))
+    case "layout": PictureInPictureLayout(rawValue: id).map { .layout($0) }
     case "start": .startStream(StreamID(id))
     case "stop": .stopStream(StreamID(id))
     case "camera-on": .camera(.on, StreamID(id))

@@ -58,6 +58,7 @@ extension PlayCommand {
       configuration.screenShareStreamIDs = Set(screenShares)
       configuration.pictureInPictureStreamID = pipStream
       configuration.secondPictureInPictureStreamID = pipSecond
+      configuration.pictureInPicture.layout = pipLayout
       configuration.startsInPictureInPicture = mode == .pip
       configuration.streamSelectorPolicy = audio.pipPolicy.policy
       configuration.pictureInPicture.videoGravity = gravity

@@ -64,9 +64,19 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A second stream that shares the picture-in-picture window with the first one. Each has one half of the window.",
+      """
+      A second stream that shares the picture-in-picture window with the first one. Each has one half of the window, or \
+      with --pip-layout speaker the second one has a corner of it.
+      """,
       valueName: "id"))
   var pipSecond: StreamID?
+
+  @Option(
+    help: """
+      How streams are arranged in the picture-in-picture window: one of them, two halves, one with the local stream small \
+      in a corner, or up to nine in rows and columns.
+      """)
+  var pipLayout = PictureInPictureLayout.single
 
   @Option(
     help: """
@@ -177,9 +187,9 @@ struct PlayCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       """
       Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, any, \
-      second:ID, single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, \
-      microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, \
-      seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.
+      second:ID, single, layout:LAYOUT, uninit, init, close, background, foreground, start:ID, stop:ID, \
+      camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], \
+      custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.
       """,
       valueName: "seconds=action"),
     transform: TimedAction.init)

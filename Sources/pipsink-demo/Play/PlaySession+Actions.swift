@@ -12,6 +12,7 @@ extension PlaySession {
       case .pictureInPicture(let id): try session.startPictureInPicture(id)
       case .source(let id): try session.setPictureInPictureSource(id)
       case .second(let id): try session.setSecondPictureInPictureStream(id)
+      case .layout(let layout): controller.configuration.layout = layout
       case .normal:
         if !session.stopPictureInPicture() { statusLine.say("Nothing is in picture-in-picture.") }
       case .`init`: try session.initializePictureInPicture()

@@ -6,7 +6,7 @@ extension PictureInPicturePresentation {
     aspectRatio: Double? = nil, placeholder: StreamPlaceholder? = nil
   ) -> PictureInPicturePresentation {
     PictureInPicturePresentation(
-      places: [PictureInPicturePlace(streamID: "a", placeholder: placeholder)], aspectRatio: aspectRatio, actions: [],
-      isPaused: false, isMuted: false)
+      layout: .single, places: [PictureInPicturePlace(streamID: "a", placeholder: placeholder)], overflowCount: 0,
+      aspectRatio: aspectRatio, actions: [], isPaused: false, isMuted: false)
   }
 }

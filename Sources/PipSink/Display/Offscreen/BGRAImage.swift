@@ -38,7 +38,7 @@ public struct BGRAImage: Sendable, CustomStringConvertible {
     var bytes = BGRAImage(size: size, opaque: [UInt8](repeating: 0, count: size.width * size.height * 4)).bytes
     for (image, place) in parts where image.size == place.size {
       for row in 0..<place.height {
-        let start = (row * size.width + place.x) * 4
+        let start = ((place.y + row) * size.width + place.x) * 4
         bytes.replaceSubrange(
           start..<start + place.width * 4, with: image.bytes[row * place.width * 4..<(row + 1) * place.width * 4])
       }
@@ -51,7 +51,7 @@ public struct BGRAImage: Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - x: the column, which must be inside of the image.
   ///   - y: the row from the top, which must be inside of the image.
-  public func pixel(_ x: Int, _ y: Int) -> [UInt8] {
+  package func pixel(_ x: Int, _ y: Int) -> [UInt8] {
     let start = (y * size.width + x) * 4
     return Array(bytes[start..<start + 4])
   }

@@ -15,6 +15,9 @@ extension PictureInPictureController {
     /// A size whose shape the window has, whatever the stream's shape is. With nil the window has, and follows, the
     /// stream's shape.
     public var preferredContentSize: PictureSize?
+    /// How the streams in the window are arranged. The user changes it with the window's control, which
+    /// ``PictureInPictureEvent/layoutChanged(_:)`` tells. A window that shows one stream only does so in any case.
+    public var layout = PictureInPictureLayout.single
     /// How a stream's frames are fitted to the window. A source that is a display layer has its own setting.
     public var videoGravity = VideoGravity.resizeAspect
     /// How often a window that cannot be created, or that dies, is tried again while the stream is shown in the app;

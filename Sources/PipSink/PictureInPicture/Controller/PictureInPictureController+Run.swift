@@ -184,7 +184,7 @@ extension PictureInPictureController {
     _ run: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason, reporting event: PictureInPictureEvent
   ) {
     handover.leave()
-    second?.leave()
+    for other in others.values { other.leave() }
     window.close()
     // In the background it starts again with the next picture, which it does not where the user has ended it.
     background.awaitsStream = reason == .sourceEnded

@@ -3,9 +3,10 @@ extension PictureInPictureController {
   /// The stream that the window shows or, while it is closed, will show: the one in its first place.
   public var currentStreamID: StreamID { streamID }
 
-  /// The stream that has, or will have, the right half of the window; nil where the window shows one stream. The user's
-  /// request counts until it can be fulfilled.
+  /// The stream that has, or will have, the window's second place; nil where the layout has none, and in a grid. The
+  /// user's request counts until it can be fulfilled.
   public var secondStreamID: StreamID? {
+    guard configuration.layout.placeCount == 2 else { return nil }
     let places = streamSelector.places
     if places.count > 1 { return places[1].streamID }
     let request = streamSelector.requests.count > 1 ? streamSelector.requests[1] : nil
@@ -38,9 +39,9 @@ extension PictureInPictureController {
     if !isReady { throw .pictureInPicture(.sourceNotReady(new)) }
   }
 
-  /// Shows another stream beside the one in the window, in one half each, whenever it has a picture. With nil the first
-  /// stream has the whole window again. The setting persists until it is changed. While the stream has no picture,
-  /// another remote stream has its half; the half of a local stream stays closed.
+  /// Shows another stream in the window's second place, whenever it has a picture. The layout `single` becomes `split`,
+  /// until nil is set. The setting persists until it is changed. While the stream has no picture, another remote stream
+  /// has its half; the half of a local stream stays closed.
   ///
   /// When the window's first stream is replaced by the second one, the two change places.
   ///
@@ -48,11 +49,15 @@ extension PictureInPictureController {
   ///   the stream that was chosen for the first place, and where the source or the window supports one stream only.
   ///   Nothing has changed then.
   public func setSecondStream(_ new: StreamID?) throws(PipSinkError) {
-    guard let new else { return streamSelector.selectSecond(nil) }
+    guard let new else {
+      streamSelector.selectSecond(nil)
+      if configuration.layout == .split { configuration.layout = .single }
+      return
+    }
     guard let router = handover.router else {
       throw .pictureInPicture(.notPossible(reason: "its source is a display layer, which takes the whole window"))
     }
-    guard window.secondRenderer != nil else {
+    guard !window.otherRenderers.isEmpty else {
       throw .pictureInPicture(.notPossible(reason: "its window can show one stream only"))
     }
     guard router.streamIDs.contains(new) else { throw .stream(.unknown(new, known: router.streamIDs)) }
@@ -60,6 +65,16 @@ extension PictureInPictureController {
       throw .pictureInPicture(.notPossible(reason: "\"\(new)\" has the window already; choose another second stream"))
     }
     streamSelector.selectSecond(new)
+    if configuration.layout == .single { configuration.layout = .split }
+  }
+
+  /// The layout that the window's control leads to; nil where the streams can be arranged in one way only.
+  var nextLayout: PictureInPictureLayout? {
+    guard !window.otherRenderers.isEmpty, streamSelector.streams.count(where: { !$0.isOver }) > 1 else { return nil }
+    let hasLocal = streamSelector.streams.contains { $0.isLocal && !$0.isOver }
+    let all = PictureInPictureLayout.allCases.filter { $0 != .speaker || hasLocal || $0 == configuration.layout }
+    let index = all.firstIndex(of: configuration.layout) ?? 0
+    return all[(index + 1) % all.count]
   }
 
   // MARK: - Following the selector
@@ -110,7 +125,7 @@ extension PictureInPictureController {
     let first = streamSelector.selected ?? streamID
     if first != streamID { change(to: first) }
     showFirstStream()
-    showOrHideSecondStream()
+    fillOtherPlaces()
     fit()
     if isWaitingForPicture, isReady {
       become(.idle(.nothing))
@@ -173,42 +188,51 @@ extension PictureInPictureController {
     if id == streamID { updateForBackground() }
   }
 
-  // MARK: - The second stream
+  // MARK: - The other places
 
-  /// Whether the second stream's picture is in the window now.
-  var showsSecondStream: Bool { second?.isInside ?? false }
+  /// Whether the window has a renderer for a place.
+  func hasRenderer(_ place: PictureInPicturePlace) -> Bool { place.slot <= window.otherRenderers.count }
 
-  /// Shows the second stream while the window is open and has two places. A window that closes keeps its streams until
-  /// it has closed.
-  private func showOrHideSecondStream() {
+  /// Shows the streams of the other places while the window is open. A window that closes keeps its streams until it has
+  /// closed.
+  private func fillOtherPlaces() {
     if case .stopping = phase { return }
-    let place = phase.isOpen ? streamSelector.places.dropFirst().first : nil
-    let wanted = place.flatMap { handover.isReady($0.streamID) ? $0.streamID : nil }
-    guard wanted != second?.streamID || wanted == nil && showsSecondStream else { return }
-    if let wanted, let renderer = window.secondRenderer {
-      if second == nil, case .stream(let router, _, let keepsShowingInApp) = source.kind {
-        second = PictureInPictureHandover(
-          ContentSource(router: router, streamID: wanted, keepsShowingInApp: keepsShowingInApp), clock)
-      }
+    let places = phase.isOpen ? streamSelector.places.filter { $0.slot > 0 && hasRenderer($0) } : []
+    let wanted = places.filter { handover.isReady($0.streamID) }
+    for place in wanted where others[place.slot]?.streamID != place.streamID {
+      let other = others[place.slot] ?? makeHandover(place)
+      others[place.slot] = other
       // The router knows every stream that has a picture.
-      try? second?.show(wanted, on: renderer)
-    } else {
-      second?.leave()
+      try? other?.show(place.streamID, on: window.otherRenderers[place.slot - 1])
+      if place.placeholder == .cameraOff { removePicture(of: place.streamID) }
     }
+    // By now, streams that have another slot have moved there.
+    for (slot, other) in others where other.isInside && !wanted.contains(where: { $0.slot == slot }) { other.leave() }
     updateVisibility()
+  }
+
+  private func makeHandover(_ place: PictureInPicturePlace) -> PictureInPictureHandover? {
+    guard case .stream(let router, _, let keepsShowingInApp) = source.kind else { return nil }
+    return PictureInPictureHandover(
+      ContentSource(router: router, streamID: place.streamID, keepsShowingInApp: keepsShowingInApp), clock)
+  }
+
+  /// Whether a stream is in the window.
+  func contains(_ id: StreamID) -> Bool {
+    pictureInPictureStreamID == id || others.values.contains { $0.streamID == id }
+      || phase.run != nil && shownPlaces.contains { $0.streamID == id }
   }
 
   /// Removes the picture of a stream from the window.
   func removePicture(of id: StreamID) {
-    for handover in [handover, second] where handover?.streamID == id { handover?.layer.flushAndRemoveImage() }
+    for handover in [handover] + others.values where handover.streamID == id { handover.layer.flushAndRemoveImage() }
   }
 
   /// Fits the frames to the window as the configuration says. A shared screen is never cropped.
   func fit() {
-    let places = streamSelector.places
-    for (index, handover) in [handover, second].enumerated() {
-      let id = index < places.count ? places[index].streamID : nil
-      let isScreen = streamSelector.streams.contains { $0.id == id && $0.isScreenShare }
+    for place in streamSelector.places {
+      let isScreen = streamSelector.streams.contains { $0.id == place.streamID && $0.isScreenShare }
+      let handover = place.slot == 0 ? handover : others[place.slot]
       handover?.setGravity(isScreen ? .resizeAspect : configuration.videoGravity)
     }
   }

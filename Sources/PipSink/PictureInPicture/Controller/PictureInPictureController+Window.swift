@@ -43,11 +43,11 @@ extension PictureInPictureController {
     updatePresentation()
   }
 
-  /// The window's shape: width divided by height; nil while it is not known. Beside a second stream, each half has the
+  /// The window's shape: width divided by height; nil while it is not known. Halves and the places of a grid have the
   /// shape of the first stream.
   package var aspectRatio: Double? {
     if let size = configuration.preferredContentSize, size.isValid { return Double(size.width) / Double(size.height) }
-    return streamAspectRatio.map { showsSecondStream ? $0 * 2 : $0 }
+    return streamAspectRatio.map { $0 * configuration.layout.widening(count: shownPlaces.count) }
   }
 
   /// Has the window show what is known now.
@@ -57,22 +57,30 @@ extension PictureInPictureController {
   }
 
   /// What the window's places show. A stream that is chosen while the window closes belongs to the next run.
-  private var shownPlaces: [PictureInPicturePlace] {
-    let places = streamSelector.places.prefix(showsSecondStream ? 2 : 1)
+  var shownPlaces: [PictureInPicturePlace] {
     let shown = pictureInPictureStreamID ?? streamID
-    let all = places.first?.streamID == shown ? Array(places) : [PictureInPicturePlace(streamID: shown)]
+    let places = streamSelector.places.filter { place in
+      place.slot == 0 || others[place.slot]?.streamID == place.streamID || keepsPlace(place)
+    }
+    let all = places.first?.streamID == shown ? places : [PictureInPicturePlace(streamID: shown)]
     return all.map { place in
       var place = place
       place.name = names[place.streamID] ?? place.name
+      place.isMicrophoneOff = microphonesOff.contains(place.streamID)
       return place
     }
+  }
+
+  /// Whether a place is shown although no frames go there.
+  private func keepsPlace(_ place: PictureInPicturePlace) -> Bool {
+    configuration.layout == .grid && place.placeholder != nil && hasRenderer(place)
   }
 
   /// What the window has to show now.
   var presentation: PictureInPicturePresentation {
     PictureInPicturePresentation(
-      places: shownPlaces, aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused, isMuted: isMuted,
-      isMicrophoneOff: isMicrophoneOff)
+      layout: configuration.layout, places: shownPlaces, overflowCount: streamSelector.overflowCount,
+      aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused, isMuted: isMuted)
   }
 
   // MARK: - Controls
@@ -99,6 +107,7 @@ extension PictureInPictureController {
       actions.formUnion(handledActions.intersection([.playPause, .mute, .skipBackward, .skipForward]))
       if neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
     }
+    if nextLayout != nil { actions.insert(.changeLayout) }
     if requiresLinearPlayback { actions.subtract([.skipBackward, .skipForward]) }
     return actions
   }
@@ -120,6 +129,8 @@ extension PictureInPictureController {
     case .previousStream, .nextStream:
       guard let id = neighbour(forward: action == .nextStream) else { return }
       try? setSource(streamID: id)
+    case .changeLayout:
+      if let nextLayout { configuration.layout = nextLayout }
     case .skipBackward, .skipForward:
       guard let delegate = source.playbackDelegate else { return emit(.action(action)) }
       let seconds = configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)

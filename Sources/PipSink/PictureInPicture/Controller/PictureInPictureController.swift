@@ -19,6 +19,10 @@ public final class PictureInPictureController {
   /// How the controller behaves. A change applies at once.
   public var configuration: Configuration {
     didSet {
+      if configuration.layout != oldValue.layout {
+        streamSelector.layout = configuration.layout
+        emit(.layoutChanged(configuration.layout))
+      }
       fit()
       updateSituation()
       updatePresentation()
@@ -54,8 +58,8 @@ public final class PictureInPictureController {
   var isPatienceOver = false
   /// The shape of the stream's frames.
   var streamAspectRatio: Double?
-  /// Brings frames to the other half of the window; nil until there are any.
-  var second: PictureInPictureHandover?
+  /// Bring frames to the window's other slots, which are their keys. Each is made when it is needed.
+  var others: [Int: PictureInPictureHandover] = [:]
   /// The state that `stateChanged` has reported last.
   private var reported = PictureInPictureStateMachine()
   private let broadcast = Broadcast<PictureInPictureEvent>()
@@ -90,6 +94,7 @@ public final class PictureInPictureController {
     if case .stream(_, let id, _) = contentSource.kind { streamID = id } else { streamID = "" }
     streamSelector.select(streamID.rawValue.isEmpty ? nil : streamID)
     streamSelector.looksForFrames = true
+    streamSelector.layout = configuration.layout
     window.eventHandler = { [weak self] event in self?.handle(event) }
     displayLayer.observeSizes { [weak self] sampleBuffer in
       let ratio = sampleBuffer.displayAspectRatio
@@ -108,7 +113,7 @@ public final class PictureInPictureController {
     firstFrames?.cancel()
     window.eventHandler = nil
     handover.leave()
-    second?.leave()
+    for other in others.values { other.leave() }
     window.close()
     engine?.visibleStreamIDs = nil
   }
@@ -135,7 +140,7 @@ public final class PictureInPictureController {
   /// Whether picture-in-picture is possible here at all.
   public var isSupported: Bool { unsupportedReason == nil }
   /// Why picture-in-picture is not possible here; nil when it is.
-  public var unsupportedReason: String? { window.unsupportedReason }
+  package var unsupportedReason: String? { window.unsupportedReason }
 
   /// Whether picture-in-picture is possible here, and what is missing where it is possible only in part. An app that
   /// has no window yet asks the kind of window instead: `PictureInPictureWindow.support` in PipSinkWindows.
@@ -189,9 +194,9 @@ public final class PictureInPictureController {
   public var names: [StreamID: String] = [:] {
     didSet { if names != oldValue { updatePresentation() } }
   }
-  /// Whether the window shows that the microphone of its stream is off. The app or its session sets it.
-  public var isMicrophoneOff = false {
-    didSet { if isMicrophoneOff != oldValue { updatePresentation() } }
+  /// The streams of which the window shows that the microphone is off. The app or its session sets them.
+  public var microphonesOff: Set<StreamID> = [] {
+    didSet { if microphonesOff != oldValue { updatePresentation() } }
   }
   /// Which of the controls for play and pause, mute and skipping the app handles when
   /// ``PictureInPictureEvent/action(_:)`` tells them. The window offers no others of these, except for play, pause and
@@ -204,6 +209,7 @@ public final class PictureInPictureController {
   public var streamSelector = PictureInPictureStreamSelector() {
     didSet {
       streamSelector.looksForFrames = true
+      streamSelector.layout = configuration.layout
       if streamSelector.choiceCount != oldValue.choiceCount { followSelector() }
     }
   }

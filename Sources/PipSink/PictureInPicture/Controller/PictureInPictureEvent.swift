@@ -3,7 +3,7 @@
 /// The order is guaranteed. A run begins with `willStart`, followed by either `failedToStart` or `didStart`. Only after
 /// `didStart` come `willStop`, possibly `restoreUserInterface` and `restoreFailed`, and `didStop`, and only then the
 /// next `willStart`. All other events come during a run (the window's first `renderSizeChanged` comes before its first
-/// picture), except for `stateChanged` and `sourceChanged`, which may come at any time.
+/// picture), except for `stateChanged`, `sourceChanged` and `layoutChanged`, which may come at any time.
 public enum PictureInPictureEvent: Equatable, Sendable {
   /// Picture-in-picture begins to start.
   case willStart
@@ -31,6 +31,8 @@ public enum PictureInPictureEvent: Equatable, Sendable {
   case stateChanged(PictureInPictureState)
   /// The user cannot see the window any more, or can see it again.
   case suspendedChanged(Bool)
+  /// The window arranges its streams in another way (``PictureInPictureController/Configuration/layout``).
+  case layoutChanged(PictureInPictureLayout)
   /// The user has used a control that the app or its session handles.
   case action(PictureInPictureAction)
 }

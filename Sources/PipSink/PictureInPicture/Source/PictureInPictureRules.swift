@@ -6,13 +6,19 @@ public struct PictureInPicturePlace: Equatable, Sendable {
   public internal(set) var name: String
   /// What stands in place of the stream's picture; nil while the picture is shown.
   public let placeholder: StreamPlaceholder?
+  /// Whether a mark says that the microphone of the person shown is off.
+  public internal(set) var isMicrophoneOff = false
+  /// Which of the window's renderers has the stream's frames: 0 for ``PictureInPictureHost/renderer``, and from 1 on
+  /// those of ``PictureInPictureHost/otherRenderers``. In a grid a stream keeps it while other streams come and go.
+  public let slot: Int
   /// The position of the stream among all streams that were ever added.
   let number: Int
   /// The number of the place. Empty places are left out, so that it may be larger than the position among the others.
   let index: Int
 
-  init(streamID: StreamID, placeholder: StreamPlaceholder? = nil, number: Int = 0, index: Int = 0) {
+  init(streamID: StreamID, placeholder: StreamPlaceholder? = nil, number: Int = 0, index: Int = 0, slot: Int? = nil) {
     (self.streamID, self.placeholder, self.number, self.index) = (streamID, placeholder, number, index)
+    self.slot = slot ?? index
     name = streamID.rawValue
   }
 }
@@ -37,7 +43,8 @@ struct PictureInPictureRules {
   /// All streams, in their order.
   var streams: [Stream]
   var policy = PictureInPictureStreamSelector.Policy.first
-  /// The stream that the user wants in each place. There are as many places as requests.
+  var layout = PictureInPictureLayout.single
+  /// The streams that the user wants in the first places.
   var requests: [StreamID?] = [nil]
   /// The streams that are, or were, local.
   var localIDs: Set<StreamID> = []
@@ -50,19 +57,56 @@ struct PictureInPictureRules {
   /// What the places show now. Places that remain empty are left out. While no stream has a picture, there is one place
   /// with a placeholder.
   var places: [PictureInPicturePlace] {
-    var chosen = [StreamID?](repeating: nil, count: requests.count)
+    var chosen = [StreamID?](repeating: nil, count: layout.placeCount)
     if let ended = keptStream { chosen[0] = ended }
-    for (place, request) in requests.enumerated() where chosen[place] == nil {
-      if let stream = known(request), situation.mayShow(stream), !chosen.contains(stream.id) {
+    // The places of a grid are all alike, except for the first one.
+    let wishes = requests.indices.prefix(layout == .grid ? 1 : chosen.count)
+    for place in wishes where chosen[place] == nil {
+      if let stream = known(requests[place]), situation.mayShow(stream), !chosen.contains(stream.id) {
         chosen[place] = stream.id
       }
     }
-    for place in requests.indices where chosen[place] == nil {
-      let free = streams.filter { !chosen.contains($0.id) }
-      chosen[place] = place == 0 ? firstChoice(of: free) : choice(for: place, of: free)
+    if layout == .grid {
+      fillGrid(&chosen)
+    } else {
+      for place in chosen.indices where chosen[place] == nil {
+        let free = streams.filter { !chosen.contains($0.id) }
+        chosen[place] = place == 0 ? firstChoice(of: free) : choice(for: place, of: free)
+      }
     }
     if chosen.allSatisfy({ $0 == nil }) { chosen[0] = standIn }
-    return chosen.enumerated().compactMap { index, id in id.map { show($0, in: index) } }
+    let filled = chosen.enumerated().compactMap { index, id in id.map { (index, $0) } }
+    return filled.enumerated().map { position, place in
+      show(place.1, in: place.0, slot: layout == .grid ? place.0 : position)
+    }
+  }
+
+  /// How many streams have no place because the grid is full.
+  var overflowCount: Int {
+    layout == .grid ? max(0, streams.count { !$0.isOver } - layout.placeCount) : 0
+  }
+
+  /// Fills a grid. In an open window a stream keeps its place as long as it lives, whether or not it has a picture,
+  /// and new ones take the free places. Only the first place, which the window opens with, needs a picture then.
+  private func fillGrid(_ chosen: inout [StreamID?]) {
+    let alive = streams.filter { !$0.isOver }
+    func isFree(_ id: StreamID, _ chosen: [StreamID?]) -> Bool {
+      !chosen.contains(id) && alive.contains { $0.id == id }
+    }
+
+    if chosen[0] == nil, situation.isOpen, let staying = before(0)?.streamID, isFree(staying, chosen) {
+      chosen[0] = staying
+    }
+    let anybody = (alive.first { !$0.isLocal } ?? alive.first)?.id
+    if chosen[0] == nil { chosen[0] = firstChoice(of: alive) ?? (situation.isOpen ? anybody : nil) ?? standIn }
+    for place in chosen.indices.dropFirst() where situation.isOpen {
+      if let staying = before(place)?.streamID, isFree(staying, chosen) { chosen[place] = staying }
+    }
+    let coming = alive.filter { !chosen.contains($0.id) }
+    var remoteFirst = (coming.filter { !$0.isLocal } + coming.filter(\.isLocal))[...]
+    for place in chosen.indices where chosen[place] == nil { chosen[place] = remoteFirst.popFirst()?.id }
+    // Whoever speaks is seen, also where the others fill the grid.
+    if case .activeSpeaker = policy, let speaker, isFree(speaker, chosen) { chosen[chosen.count - 1] = speaker }
   }
 
   private func before(_ place: Int) -> PictureInPicturePlace? { previous.first { $0.index == place } }
@@ -118,13 +162,20 @@ struct PictureInPictureRules {
   }
 
   /// The stream for another place where the requested one cannot be shown. The place of a local stream stays empty.
+  /// The corner of the `speaker` layout is such a place, unless the local stream is the large one.
   private func choice(for place: Int, of free: [Stream]) -> StreamID? {
-    if let request = requests[place], localIDs.contains(request) { return nil }
+    let request = place < requests.count ? requests[place] : nil
+    if let request, localIDs.contains(request) { return nil }
+    if layout == .speaker {
+      if let local = candidates(of: free.filter(\.isLocal), for: place).first { return local.id }
+      guard streams.contains(where: { $0.isLocal && !free.contains($0) }) else { return nil }
+    }
     let before = before(place)
     let remote = candidates(of: free.filter { !$0.isLocal }, for: place)
     if let staying = remote.first(where: { $0.id == before?.streamID }) { return staying.id }
+    if layout == .speaker, let large = remote.first(where: { $0.id == self.before(0)?.streamID }) { return large.id }
     if let next = following(before, in: remote) { return next.id }
-    return requests[place] == nil ? candidates(of: free, for: place).first?.id : nil
+    return request == nil ? candidates(of: free, for: place).first?.id : nil
   }
 
   /// The first stream after the one that was in a place, or else the first one.
@@ -141,11 +192,11 @@ struct PictureInPictureRules {
     return (wanted ?? alive.first { !$0.isLocal } ?? alive.first ?? known(staying) ?? streams.first)?.id
   }
 
-  private func show(_ id: StreamID, in index: Int) -> PictureInPicturePlace {
+  private func show(_ id: StreamID, in index: Int, slot: Int) -> PictureInPicturePlace {
     let stream = known(id)
     let number = stream?.number ?? previous.first { $0.streamID == id }?.number ?? 0
     return PictureInPicturePlace(
-      streamID: id, placeholder: stream.map(\.shown) ?? .ended, number: number, index: index)
+      streamID: id, placeholder: stream.map(\.shown) ?? .ended, number: number, index: index, slot: slot)
   }
 }
 

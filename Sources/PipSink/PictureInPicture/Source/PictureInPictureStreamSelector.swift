@@ -43,13 +43,25 @@ public struct PictureInPictureStreamSelector: Sendable {
   }
   /// All streams, in the order in which they were added.
   public private(set) var streams: [Stream] = []
-  /// What the window's places show, from the left: one place, or two beside each other. It is empty while there are no
-  /// streams.
+  /// What the window's places show, in the order of the layout. It is empty while there are no streams.
   package private(set) var places: [PictureInPicturePlace] = []
   /// The chosen stream, which is in the first place; nil when there is none.
   package var selected: StreamID? { places.first?.streamID }
 
-  /// The stream that the user wants in each place; nil for a place without a request. There are as many places as requests.
+  /// The arrangement of the places.
+  var layout = PictureInPictureLayout.single {
+    didSet {
+      guard layout != oldValue else { return }
+      if layout == .single { requests = [requests[0]] }
+      // The other places of one layout are not those of another.
+      places.removeAll { $0.index > 0 }
+      choose()
+    }
+  }
+  /// How many streams have no place, because the grid is full.
+  private(set) var overflowCount = 0
+
+  /// The streams that the user wants in the first two places; nil for a place without a request.
   private(set) var requests: [StreamID?] = [nil]
   /// The stream that the user wants in the first place; nil without a request.
   package var request: StreamID? { requests[0] }
@@ -171,15 +183,16 @@ public struct PictureInPictureStreamSelector: Sendable {
     choose()
   }
 
-  /// Notes which stream the user wants to see beside the chosen one. With nil the window has one place.
+  /// Notes which stream the user wants to see in the second place. With nil there is none where the layout has none.
   mutating func selectSecond(_ id: StreamID?) {
     requests = [requests[0]] + (id.map { [$0] } ?? [])
     choose()
   }
 
   /// The stream that the window's next and previous buttons lead to: the one with a picture after or before the chosen
-  /// one, in a circle that includes the local stream; nil where there is no other.
+  /// one, in a circle that includes the local stream; nil where there is no other, and in a grid, which shows all.
   package func neighbour(forward: Bool) -> StreamID? {
+    guard layout != .grid else { return nil }
     let others = streams.filter { $0.id != selected && situation.mayShow($0) }
     let number = places.first?.number ?? -1
     let next = forward ? others.first { $0.number > number } : others.last { $0.number < number }
@@ -197,14 +210,13 @@ public struct PictureInPictureStreamSelector: Sendable {
   private mutating func choose() {
     choiceCount += 1
     guard isManaged else {
-      places = requests.compactMap(\.self).map { PictureInPicturePlace(streamID: $0) }
+      places = requests.compactMap(\.self).enumerated().map { PictureInPicturePlace(streamID: $1, index: $0) }
       return
     }
-    places =
-      PictureInPictureRules(
-        streams: streams, policy: policy, requests: requests, localIDs: localIDs, speaker: speaker, previous: places,
-        situation: situation
-      ).places
+    let rules = PictureInPictureRules(
+      streams: streams, policy: policy, layout: layout, requests: requests, localIDs: localIDs, speaker: speaker,
+      previous: places, situation: situation)
+    (places, overflowCount) = (rules.places, rules.overflowCount)
   }
 
   /// Notes who speaks: the loudest stream once it has been loud enough for long enough.

@@ -1,21 +1,18 @@
 /// A picture-in-picture window in memory, for programs without a display and for tests.
 @MainActor
 public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
-  private let split: OffscreenSplitView
-  /// The renderer of the picture, which fills the window, or its left half beside a second stream.
-  public var renderer: any VideoRenderer { split.local }
-  /// The renderer of a second stream, in the right half of the window.
-  public var secondRenderer: (any VideoRenderer)? { split.remote }
+  private let tiles: OffscreenTiles
+  /// The renderer of the window's first place.
+  public var renderer: any VideoRenderer { tiles.renderers[0] }
+  /// The renderers of the other places.
+  public var otherRenderers: [any VideoRenderer] { Array(tiles.renderers.dropFirst()) }
   /// Why the window cannot be shown. It is nil unless a program sets it, for instance in a test.
   public var unsupportedReason: String?
   /// What the window calls when something happens to it. The controller sets it.
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
   /// What the window shows; nil while it is closed.
   package private(set) var presentation: PictureInPicturePresentation? {
-    didSet {
-      split.local.isVisible = isOpen
-      split.showsRemote = presentation?.secondStreamID != nil
-    }
+    didSet { tiles.rectangles = presentation?.rectangles(in: size) ?? [] }
   }
   /// Errors that the next calls of ``open(_:)`` throw, one each.
   var openFailures: [PipSinkError] = []
@@ -25,19 +22,19 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   /// - Parameter size: the window's size in pixels.
   /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public init(size: PictureSize = PictureSize(width: 320, height: 180)) throws(PipSinkError) {
-    split = try OffscreenSplitView(size: size)
-    split.local.isVisible = false
+    tiles = try OffscreenTiles(size: size, count: PictureInPictureLayout.maximumPlaceCount)
+    tiles.rectangles = []
   }
 
   /// Whether the window is open.
   package var isOpen: Bool { presentation != nil }
 
   /// The window's size in pixels.
-  package var size: PictureSize { split.size }
+  package var size: PictureSize { tiles.size }
 
   /// A copy of what the window shows; nil while it shows no picture.
   public func image() -> BGRAImage? {
-    split.showsRemote ? split.image() : split.local.image()
+    tiles.rectangles.dropFirst().contains { $0 != nil } ? tiles.image() : tiles.renderers[0].image()
   }
 
   /// Opens the window. If it was closed before, the controller gets its size as an event.

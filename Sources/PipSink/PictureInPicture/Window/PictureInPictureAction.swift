@@ -16,4 +16,6 @@ public enum PictureInPictureAction: String, CaseIterable, Sendable {
   case skipBackward
   /// Seek forward.
   case skipForward
+  /// Arrange the streams in the window in another way (``PictureInPictureLayout``).
+  case changeLayout
 }

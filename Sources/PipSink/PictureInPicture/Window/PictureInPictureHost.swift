@@ -2,13 +2,14 @@
 /// the main actor, and one window belongs to one controller.
 @MainActor
 public protocol PictureInPictureHost: AnyObject {
-  /// The renderer for the frames. It stays the same for the window's whole life, even while the window is closed.
+  /// The renderer of the window's first place. It stays the same for the window's whole life, even while the window is
+  /// closed.
   var renderer: any VideoRenderer { get }
 
-  /// The renderer for a second stream, in the right half of the window while there is a second one among
-  /// ``PictureInPicturePresentation/places``. It stays the same for the window's whole life. It is nil,
-  /// as by default, for windows that show one stream only.
-  var secondRenderer: (any VideoRenderer)? { get }
+  /// The renderers of further places (``PictureInPicturePlace/slot``), of which the window shows those that are among
+  /// ``PictureInPicturePresentation/places``. They stay the same for the window's whole life. There are none, as by
+  /// default, in windows that show one stream only; a grid has up to nine places.
+  var otherRenderers: [any VideoRenderer] { get }
 
   /// Why windows of this kind cannot be shown here; nil where they can.
   var unsupportedReason: String? { get }
@@ -58,7 +59,7 @@ extension PictureInPictureHost {
   /// Nothing is missing.
   public var limitation: String? { nil }
   /// The window shows one stream.
-  public var secondRenderer: (any VideoRenderer)? { nil }
+  public var otherRenderers: [any VideoRenderer] { [] }
 
   /// Both properties in one value.
   var support: PictureInPictureSupport {
@@ -69,8 +70,12 @@ extension PictureInPictureHost {
 
 /// Everything that a picture-in-picture window has to show, apart from frames.
 public struct PictureInPicturePresentation: Equatable, Sendable {
-  /// What the window's places show, from the left: one place, or two beside each other. There is always one.
+  /// How the places are arranged.
+  public var layout: PictureInPictureLayout
+  /// What the window's places show, in the order of the layout. There is always one.
   public var places: [PictureInPicturePlace]
+  /// How many streams have no place, because the grid is full.
+  public var overflowCount: Int
   /// The window's shape: width divided by height. With nil the shape is free.
   public var aspectRatio: Double?
   /// The controls that do something now.
@@ -79,15 +84,27 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   public var isPaused: Bool
   /// Whether the mute button shows that the sound is muted.
   public var isMuted: Bool
-  /// Whether a mark in a corner says that the microphone of the person shown is off.
-  public var isMicrophoneOff = false
 
-  /// The stream in the window, or in its left half.
+  /// The stream in the window's first place.
   package var streamID: StreamID { places.first?.streamID ?? "" }
-  /// The stream in the right half of the window; nil where one stream has the whole window.
+  /// The stream in the window's second place; nil where one stream has the whole window.
   package var secondStreamID: StreamID? { places.count > 1 ? places[1].streamID : nil }
   /// What stands in place of the picture of ``streamID``; nil while the picture is shown.
   package var placeholder: StreamPlaceholder? { places.first?.placeholder }
+
+  /// The rectangles of the window's renderers; nil for those that show nothing.
+  ///
+  /// - Parameters:
+  ///   - size: the window's size, in pixels.
+  ///   - corner: the corner of the small picture in the `speaker` layout.
+  /// - Returns: a rectangle, in pixels, for each slot. Where two overlap, the later one is above.
+  package func rectangles(in size: PictureSize, corner: TileCorner = .bottomRight) -> [PictureRect?] {
+    var rectangles = [PictureRect?](repeating: nil, count: PictureInPictureLayout.maximumPlaceCount)
+    for (place, rectangle) in zip(places, layout.rectangles(count: places.count, in: size, corner: corner)) {
+      rectangles[place.slot] = rectangle
+    }
+    return rectangles
+  }
 }
 
 /// What happens to a picture-in-picture window.

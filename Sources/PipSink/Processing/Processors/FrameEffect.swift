@@ -32,7 +32,7 @@ public struct FrameEffect: Hashable, Sendable {
   }
 
   /// The effect of a processor that changes neither the format, size and frame rate nor the place of the pixels.
-  public static let none = FrameEffect()
+  package static let none = FrameEffect()
 
   /// Whether width and height of a picture with this orientation are exchanged.
   package func swapsSides(of orientation: VideoOrientation) -> Bool {

@@ -7,7 +7,7 @@ public protocol FrameProcessor: AnyObject, Sendable {
   /// default implementation does nothing.
   func formatDidChange(to format: VideoFormatDescription)
 
-  /// How the processor changes the format of its frames; ``FrameEffect/none`` by default.
+  /// How the processor changes the format of its frames; `FrameEffect()`, which is no change, by default.
   ///
   /// A filter element negotiates its output with it. If the processor's frames then have another format, the element
   /// negotiates again with the first of them.
