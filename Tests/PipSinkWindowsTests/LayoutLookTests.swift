@@ -71,8 +71,8 @@ import Testing
     return part
   }
 
-  /// Clicks on the window's layout control until the window changes. On a busy machine a compositor may show the pointer's
-  /// motion so late that a user has to click again.
+  /// Clicks on the window's layout control until the window changes. On a busy machine a compositor may show the
+  /// pointer's motion so late that a user has to click again.
   private func click(_ desktop: any DesktopServer, x: Int, y: Int, in window: PictureRect) async throws {
     let corner = PictureRect(x: x - 12, y: y - 12, width: 4, height: 4)
     let before = try await rectangles(on: desktop, in: window)

@@ -60,25 +60,19 @@ package enum SplitLayout {
   }
 }
 
-/// A corner of a picture, with a small picture in it.
-package enum TileCorner: CaseIterable, Sendable {
-  case topLeft, topRight, bottomLeft, bottomRight
-
-  /// The corner that is nearest to the middle of a rectangle.
-  package init(nearestTo rectangle: PictureRect, in size: PictureSize) {
-    let isRight = 2 * rectangle.x + rectangle.width >= size.width
-    let isLow = 2 * rectangle.y + rectangle.height >= size.height
-    self = isLow ? (isRight ? .bottomRight : .bottomLeft) : (isRight ? .topRight : .topLeft)
-  }
-
+/// Puts a small picture into a corner of a large one.
+package enum CornerLayout {
   /// The place of the small picture: a quarter of the width and of the height, with a small gap to the edges.
-  package func rectangle(in size: PictureSize) -> PictureRect {
+  ///
+  /// - Parameters:
+  ///   - size: the size of the large picture, in pixels.
+  ///   - isLeft: whether the corner is on the left side.
+  ///   - isTop: whether the corner is at the top.
+  package static func rectangle(in size: PictureSize, isLeft: Bool, isTop: Bool) -> PictureRect {
     let (width, height) = (size.width / 4, size.height / 4)
     let gap = min(size.width, size.height) / 30
-    let isRight = self == .topRight || self == .bottomRight
-    let isLow = self == .bottomLeft || self == .bottomRight
     return PictureRect(
-      x: isRight ? size.width - width - gap : gap, y: isLow ? size.height - height - gap : gap, width: width,
+      x: isLeft ? gap : size.width - width - gap, y: isTop ? gap : size.height - height - gap, width: width,
       height: height)
   }
 }

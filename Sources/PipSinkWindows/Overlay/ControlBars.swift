@@ -1,7 +1,7 @@
 import PipSink
 
-/// The layout of the controls in a picture-in-picture window, in units: close is at the upper left, the layout and back to
-/// the app are at the upper right, and the others are in the middle of the lower edge.
+/// The layout of the controls in a picture-in-picture window, in units: close is at the upper left, the layout and back
+/// to the app are at the upper right, and the others are in the middle of the lower edge.
 struct ControlBars: Equatable {
   /// A row of controls on one background.
   struct Bar: Equatable {

@@ -25,7 +25,8 @@ extension PictureInPictureWindow {
   /// Puts the places between their old rectangles and those that they have in the window's current size.
   private func arrange(from start: [PictureRect?] = [], _ part: Double = 1) {
     if part >= 1 { isArranging = false }
-    let ends = size.isValid ? presentation?.rectangles(in: size, corner: smallCorner) : nil
+    let (isLeft, isTop) = (smallCorner.isLeft, smallCorner.isTop)
+    let ends = size.isValid ? presentation?.rectangles(in: size, isLeft: isLeft, isTop: isTop) : nil
     rectangles = (ends ?? slots.map { _ in nil }).enumerated().map { slot, end in
       let first = slot < start.count ? start[slot] : nil
       return first.flatMap { first in end.map { first.moved(towards: $0, part) } } ?? end
@@ -76,7 +77,7 @@ extension PictureInPictureWindow {
   /// Moves the small picture to the corner that is nearest to it.
   func dropSmallPicture() {
     guard let small = smallPicture else { return }
-    smallCorner = TileCorner(nearestTo: small, in: size)
+    smallCorner = .nearest(to: small, in: PictureRect(x: 0, y: 0, width: size.width, height: size.height))
     divide(isAnimated: true)
   }
 }

@@ -83,7 +83,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// Whether the places are on their way.
   var isArranging = false
   /// The corner of the small picture in the `speaker` layout, to which the user can drag it.
-  var smallCorner = TileCorner.bottomRight
+  var smallCorner = WindowCorner.bottomRight
   /// The texts, names and marks over the pictures as they were drawn last.
   var labels: [Label: OverlayImage] = [:]
 
@@ -301,7 +301,6 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     }
     if isNew {
       divide()
-      draw()
       if isOpen { eventHandler?(.renderSizeChanged(size)) }
     }
     guard isOpen else { return }

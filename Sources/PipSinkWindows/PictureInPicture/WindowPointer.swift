@@ -3,8 +3,8 @@ import PipSink
 /// Handles the pointer in a picture-in-picture window.
 ///
 /// A drag at a corner resizes the window, and a drag anywhere else moves it or the small picture in it; when it is
-/// released, the window snaps to the nearest corner of its monitor, and the small picture to that of the window. A click on a control performs its action, and a double click goes back to the
-/// app.
+/// released, the window snaps to the nearest corner of its monitor, and the small picture to that of the window. A click
+/// on a control performs its action, and a double click goes back to the app.
 @MainActor
 final class WindowPointer {
   typealias Place = WindowEvent.Place

@@ -96,11 +96,14 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - size: the window's size, in pixels.
-  ///   - corner: the corner of the small picture in the `speaker` layout.
+  ///   - isLeft: whether the small picture of the `speaker` layout is on the left side.
+  ///   - isTop: whether it is at the top.
   /// - Returns: a rectangle, in pixels, for each slot. Where two overlap, the later one is above.
-  package func rectangles(in size: PictureSize, corner: TileCorner = .bottomRight) -> [PictureRect?] {
+  package func rectangles(in size: PictureSize, isLeft: Bool = false, isTop: Bool = false) -> [PictureRect?] {
     var rectangles = [PictureRect?](repeating: nil, count: PictureInPictureLayout.maximumPlaceCount)
-    for (place, rectangle) in zip(places, layout.rectangles(count: places.count, in: size, corner: corner)) {
+    for (place, rectangle) in zip(
+      places, layout.rectangles(count: places.count, in: size, isLeft: isLeft, isTop: isTop))
+    {
       rectangles[place.slot] = rectangle
     }
     return rectangles

@@ -26,9 +26,12 @@ public enum PictureInPictureLayout: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - count: the number of places that are shown, from 1.
   ///   - size: the window's size, in pixels.
-  ///   - corner: the corner of the small picture in the `speaker` layout.
+  ///   - isLeft: whether the small picture of the `speaker` layout is on the left side.
+  ///   - isTop: whether it is at the top.
   /// - Returns: `count` rectangles, in pixels. Where two overlap, the later one is above.
-  package func rectangles(count: Int, in size: PictureSize, corner: TileCorner = .bottomRight) -> [PictureRect] {
+  package func rectangles(
+    count: Int, in size: PictureSize, isLeft: Bool = false, isTop: Bool = false
+  ) -> [PictureRect] {
     let whole = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
     guard count > 1 else { return [whole] }
     switch self {
@@ -36,7 +39,7 @@ public enum PictureInPictureLayout: String, CaseIterable, Sendable {
     case .split:
       let places = SplitLayout.rectangles(in: size, showsRemote: true)
       return [places.local] + (places.remote.map { [$0] } ?? [])
-    case .speaker: return [whole, corner.rectangle(in: size)]
+    case .speaker: return [whole, CornerLayout.rectangle(in: size, isLeft: isLeft, isTop: isTop)]
     case .grid: return GridLayout.rectangles(columns: Self.columns(count), count: count, in: size)
     }
   }
