@@ -203,6 +203,29 @@ import Testing
     #expect(isInFrame)
   }
 
+  /// textoverlay asks at its caps, and passes the question of the frames' source on, which comes later. When the window
+  /// got its size between the two, the text was never rendered again.
+  @Test func everyElementThatAsksGetsToKnowTheSize() throws {
+    try PipSink.initialize()
+    let caps = try #require(gst_caps_from_string("video/x-raw(\(ElementOverlays.capsFeatures)),format=I420"))
+    defer { gst_caps_unref(caps) }
+    let query = try #require(gst_query_new_allocation(caps, 0))
+    defer { gst_query_unref(query) }
+    let size = PictureSize(width: 640, height: 360)
+    var overlays = ElementOverlays()
+    func isOutdated() -> Bool { (0..<10).map { _ in overlays.isOutdated { size } }.contains(true) }
+    overlays.note(caps)
+    overlays.propose(to: query, size: nil)
+    overlays.propose(to: query, size: size)
+    #expect(isOutdated(), "the first element does not know the size")
+    overlays.propose(to: query, size: size)
+    overlays.propose(to: query, size: size)
+    #expect(!isOutdated())
+    overlays.propose(to: query, size: PictureSize(width: 320, height: 180))
+    #expect(isOutdated(), "the window has changed its size")
+    #expect(isOutdated(), "nobody has asked since then")
+  }
+
   @Test func overlaysAreOfferedUnlessSomethingElseTakesTheFrames() throws {
     for (properties, isOffered) in [
       ("surface=offscreen", true), ("surface=offscreen process=grayscale", false), ("surface=none", false),

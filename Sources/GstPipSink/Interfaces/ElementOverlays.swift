@@ -15,7 +15,9 @@ struct ElementOverlays {
 
   private var areUsed = false
   private var frameCount = 0
-  private var proposedSize: PictureSize?
+  /// The sizes that upstream was told since it was asked to negotiate again. Several elements may ask, one after
+  /// another, such as the one that renders the pictures and the source of the frames. Each has to know the size.
+  private var proposedSizes: Set<PictureSize?> = []
 
   /// Notes the caps of the next frames.
   mutating func note(_ caps: UnsafeMutablePointer<GstCaps>) {
@@ -25,7 +27,7 @@ struct ElementOverlays {
 
   /// - Parameter size: the size of the surface that the stream is shown on, in pixels; nil while it is unknown.
   mutating func propose(to query: UnsafeMutablePointer<GstQuery>, size: PictureSize?) {
-    proposedSize = size
+    proposedSizes.insert(size)
     let parameters = size.flatMap { size in
       let structure = gst_structure_new_empty("GstVideoOverlayCompositionMeta")
       for (name, length) in [("width", size.width), ("height", size.height)] {
@@ -47,7 +49,9 @@ struct ElementOverlays {
     guard areUsed else { return false }
     defer { frameCount += 1 }
     guard frameCount.isMultiple(of: Self.framesBetweenLooks), let size = size() else { return false }
-    return size != proposedSize
+    guard proposedSizes != [size] else { return false }
+    proposedSizes = []
+    return true
   }
 }
 
