@@ -48,6 +48,10 @@ extension BusInterface {
         BusMethod("SetMicrophoneState", .stream("stream"), .choice("state", of: DeviceState.self)) {
           try $0.setMicrophoneState($2, of: $1)
         },
+        BusMethod("SetConnectionQuality", .stream("stream"), .choice("quality", of: ConnectionQuality.self)) {
+          try $0.setConnectionQuality($2, of: $1)
+        },
+        BusMethod("SetMirrored", .stream("stream"), .bool("mirrored")) { try $0.setMirrored($2, of: $1) },
         BusMethod("SetScreenShare", .stream("stream"), .bool("screenShare")) { try $0.setScreenShare($2, of: $1) },
         BusMethod("SetGravity", .stream("stream"), .choice("gravity", of: VideoGravity.self)) {
           try $0.setVideoGravity($2, of: $1)

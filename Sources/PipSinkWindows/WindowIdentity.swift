@@ -13,7 +13,7 @@ public enum WindowIdentity {
   /// The title followed by the names of the streams that the window shows. On X11 it is the icon name
   /// (`_NET_WM_ICON_NAME`).
   package static func description(of presentation: PictureInPicturePresentation) -> String {
-    let names = presentation.places.map(\.name).filter { !$0.isEmpty }
+    let names = presentation.places.map(\.participant.name).filter { !$0.isEmpty }
     return names.isEmpty ? title : "\(title): \(names.joined(separator: ", "))"
   }
 

@@ -162,6 +162,22 @@ import Testing
     }
   }
 
+  @Test func whatIsShownOfAParticipantIsSaid() throws {
+    let call = try Call()
+    let interface = BusInterface.session()
+    for quality in ConnectionQuality.allCases {
+      _ = try interface.perform("SetConnectionQuality", ["a", .string(quality.rawValue)], on: call.session)
+      #expect(call.session.participant(of: "a").connectionQuality == quality)
+    }
+    _ = try interface.perform("SetMirrored", ["a", .bool(true)], on: call.session)
+    #expect(call.session.isMirrored("a") && !call.session.isMirrored("b"))
+    for (method, value) in [("SetConnectionQuality", BusValue.string("good")), ("SetMirrored", .bool(true))] {
+      #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
+        try interface.perform(method, ["c", value], on: call.session)
+      }
+    }
+  }
+
   @Test func howPicturesAreFittedIsSaidForTheAppAndForPictureInPicture() throws {
     let call = try Call()
     let interface = BusInterface.session()
@@ -275,6 +291,7 @@ import Testing
     ("StopPlayingStream", [""]), ("SetCameraState", ["", "on"]), ("SetCameraState", ["a", "dim"]),
     ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
     ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
+    ("SetConnectionQuality", ["", "good"]), ("SetConnectionQuality", ["a", "bad"]), ("SetMirrored", ["", .bool(true)]),
     ("SetName", ["", "Anna"]), ("SetPictureInPictureLayout", ["circle"]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(0), .unsigned32(9)]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(16), .unsigned32(.max)]), ("SetProcessors", ["", "nv12"]),

@@ -35,6 +35,9 @@ import Testing
       return try #require(presentation)
     }
 
+    /// The streams of which the app's places say that the microphone is off.
+    var microphonesOff: Set<StreamID> { Set(display.participants.filter(\.value.isMicrophoneOff).keys) }
+
     var presentation: PictureInPicturePresentation? { display.pictureInPictureWindow.presentation }
   }
 
@@ -125,8 +128,8 @@ import Testing
     await call.set("a", .playing)
     #expect(own.streamSelector.places.map(\.placeholder) == [nil])
     try call.session.setMicrophoneState(.off, of: "a")
-    #expect(await eventually { own.presentation.places.map(\.isMicrophoneOff) == [true] })
-    #expect(call.session.controller.presentation.places.map(\.isMicrophoneOff) == [false])
+    #expect(await eventually { own.presentation.places.map(\.participant.isMicrophoneOff) == [true] })
+    #expect(call.session.controller.presentation.places.map(\.participant.isMicrophoneOff) == [false])
     // A window that is made later shows the state as well.
     try call.session.setCameraState(.off, of: "b")
     #expect(await eventually { call.session.placeholder(of: "b") == .cameraOff })
@@ -137,35 +140,37 @@ import Testing
   @Test func aMicrophoneThatIsOffIsMarkedInTheAppAndInPictureInPictureUntilItIsOn() async throws {
     let call = try Call(["a", "b"])
     try await call.play()
-    #expect(try await call.open("a").places.map(\.isMicrophoneOff) == [false])
+    #expect(try await call.open("a").places.map(\.participant.isMicrophoneOff) == [false])
     try call.session.setMicrophoneState(.off, of: "a")
-    #expect(await eventually { call.display.microphonesOff == ["a"] })
-    #expect(call.presentation?.places.map(\.isMicrophoneOff) == [true] && call.session.isMicrophoneOff(of: "a"))
+    #expect(await eventually { call.microphonesOff == ["a"] })
+    #expect(
+      call.presentation?.places.map(\.participant.isMicrophoneOff) == [true]
+        && call.session.participant(of: "a").isMicrophoneOff)
     // The mark belongs to the stream, and not to the window.
     try call.session.setPictureInPictureSource("b")
-    #expect(call.presentation?.places.map(\.isMicrophoneOff) == [false] && call.display.microphonesOff == ["a"])
+    #expect(call.presentation?.places.map(\.participant.isMicrophoneOff) == [false] && call.microphonesOff == ["a"])
     try call.session.setPictureInPictureSource("a")
-    #expect(call.presentation?.places.map(\.isMicrophoneOff) == [true])
+    #expect(call.presentation?.places.map(\.participant.isMicrophoneOff) == [true])
     await call.set("a", .stalled)
-    #expect(call.display.microphonesOff == ["a"], "the state that was set stays")
+    #expect(call.microphonesOff == ["a"], "the state that was set stays")
     await call.set("a", .playing)
     try call.session.setMicrophoneState(.on, of: "a")
-    #expect(await eventually { call.display.microphonesOff.isEmpty })
-    #expect(call.presentation?.places.map(\.isMicrophoneOff) == [false])
+    #expect(await eventually { call.microphonesOff.isEmpty })
+    #expect(call.presentation?.places.map(\.participant.isMicrophoneOff) == [false])
   }
 
   @Test func aStreamThatIsOverHasNoMicrophone() async throws {
     let call = try Call(["a", "b"])
     try await call.play()
     for id: StreamID in ["a", "b"] { try call.session.setMicrophoneState(.off, of: id) }
-    #expect(await eventually { call.display.microphonesOff == ["a", "b"] })
+    #expect(await eventually { call.microphonesOff == ["a", "b"] })
     await call.set("a", .ended)
-    #expect(call.display.microphonesOff == ["b"])
+    #expect(call.microphonesOff == ["b"])
     try call.session.removeStream("b")
-    #expect(call.display.microphonesOff.isEmpty && !call.session.isMicrophoneOff(of: "b"))
+    #expect(call.microphonesOff.isEmpty && !call.session.participant(of: "b").isMicrophoneOff)
     // Nothing is known about a new stream with the same ID.
     _ = try call.session.addInput("b", stallTimeout: nil)
-    #expect(call.display.microphonesOff.isEmpty)
+    #expect(call.microphonesOff.isEmpty)
   }
 
   @Test func silenceMarksAMicrophoneOnlyWhileItsStreamPlays() async throws {
@@ -173,9 +178,9 @@ import Testing
     try await call.play()
     let status = call.session.engine.status
     for state in [DeviceState.on, .off] { status.observe(.microphone, of: "a", state) }
-    #expect(await eventually { call.display.microphonesOff == ["a"] })
+    #expect(await eventually { call.microphonesOff == ["a"] })
     await call.set("a", .stalled)
-    #expect(call.display.microphonesOff.isEmpty, "nothing arrives from the stream at all")
+    #expect(call.microphonesOff.isEmpty, "nothing arrives from the stream at all")
   }
 
   @Test func whatIsStoppedKeepsItsLastPicture() async throws {

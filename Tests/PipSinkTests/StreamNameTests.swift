@@ -21,7 +21,7 @@ import Testing
     }
 
     /// The names in the picture-in-picture window.
-    @MainActor var shown: [String]? { display.pictureInPictureWindow.presentation?.places.map(\.name) }
+    @MainActor var shown: [String]? { display.pictureInPictureWindow.presentation?.places.map(\.participant.name) }
   }
 
   @Test func aStreamHasItsNameInEveryPlace() throws {
@@ -29,7 +29,7 @@ import Testing
     for id: StreamID in ["a", "b"] { try call.session.addStream(id).consume(try PlainFrame.make([255, 255, 255])) }
     try call.session.setName("Anna", of: "a")
     #expect(call.session.name(of: "a") == "Anna" && call.session.name(of: "b") == "b")
-    #expect(call.display.names == ["a": "Anna"])
+    #expect(call.display.participants == ["a": Participant(name: "Anna")])
     try call.session.startPictureInPicture("a")
     try call.session.setSecondPictureInPictureStream("b")
     #expect(call.shown == ["Anna", "b"])
@@ -37,7 +37,7 @@ import Testing
     #expect(call.shown == ["Anna", "Ben"])
     try call.session.setName(nil, of: "a")
     #expect(call.shown == ["a", "Ben"])
-    #expect(call.display.names["a"] == "a")
+    #expect(call.display.participants["a"]?.name == "a")
     #expect(call.names.withLock { $0 } == ["a", "b", "a"])
     try call.session.setName("Ben", of: "b")
     #expect(call.names.withLock(\.count) == 3, "nothing has changed")
@@ -54,7 +54,7 @@ import Testing
       try call.session.setName("Anna", of: "a")
       call.session.stopPictureInPicture()
       try call.session.removeStream("a")
-      #expect(call.display.names.isEmpty)
+      #expect(call.display.participants.isEmpty)
     }
   }
 
@@ -63,7 +63,7 @@ import Testing
     for id: StreamID in ["a", "b"] { try call.session.addStream(id).consume(try PlainFrame.make([255, 255, 255])) }
     try call.session.setName("Ben", of: "b")
     let controller = try call.session.addPictureInPictureWindow(for: "b")
-    #expect(controller.presentation.places.map(\.name) == ["Ben"])
+    #expect(controller.presentation.places.map(\.participant.name) == ["Ben"])
   }
 
   @Test func aNameOfSomebodyElseChangesNoLineAndNoDirectionAndIsNotEndless() throws {

@@ -33,12 +33,12 @@ struct StreamNameWindowTests {
     let view = RemoteVideoView(streamID: "a")
     view.placeholder = nil
     view.rectangle = PictureRect(x: 0, y: 0, width: 200, height: 100)
-    func width() -> Int? { view.overlayParts(scale: 1).first?.rectangle.width }
+    func width() -> Int? { view.overlayParts(scale: 1, isAmongOthers: false).first?.rectangle.width }
     let first = width()
-    view.name = "Anna"
+    view.participant.name = "Anna"
     #expect(width() == OverlayDrawing.name("Anna", width: 200, scale: 1).size.width)
     #expect(width() != first)
-    view.name = ""
+    view.participant.name = ""
     #expect(width() == nil)
   }
 }
@@ -58,7 +58,7 @@ private enum TranslatedCall {
     try await session.start()
     try session.startPictureInPicture("a")
     #expect(display.title == "Telefon")
-    #expect(display.views["a"]?.name == "Anna")
+    #expect(display.views["a"]?.participant.name == "Anna")
     /// The title and the icon name of each window.
     func titles() async throws -> String {
       let tree = try RunningProgram("/usr/bin/xwininfo", ["-root", "-tree"], environment: environment)

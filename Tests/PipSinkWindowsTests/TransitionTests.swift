@@ -112,7 +112,7 @@ private enum Transitions {
     try window.open(.plain(placeholder: .cameraOff))
     for width in [320, 200, 260] {
       window.resize(toWidth: width)
-      #expect(await eventually { window.labels.values.map(\.size.width) == [width] })
+      #expect(await eventually { window.labels.images.values.map(\.size.width) == [width] })
     }
     window.close()
   }

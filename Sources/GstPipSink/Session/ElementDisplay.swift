@@ -169,10 +169,8 @@ final class ElementDisplay: ScreenKeepingDisplay {
     }
   }
 
-  func setName(_ name: String, for streamID: StreamID) { base.setName(name, for: streamID) }
-
-  func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
-    if foreign[streamID] == nil, paintables[streamID] == nil { base.setMicrophoneOff(isOff, for: streamID) }
+  func setParticipant(_ participant: Participant, for streamID: StreamID) {
+    base.setParticipant(participant, for: streamID)
   }
 
   /// An application presents its own window, when it is notified that the user wants that.

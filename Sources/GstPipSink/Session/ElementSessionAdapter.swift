@@ -128,8 +128,7 @@ final class ElementSessionAdapter {
       try display.show(member)
       // The stream may have been in a window of its application when these were set before.
       display.setPlaceholder(session.placeholder(of: member.streamID), for: member.streamID)
-      display.setName(session.name(of: member.streamID), for: member.streamID)
-      display.setMicrophoneOff(session.isMicrophoneOff(of: member.streamID), for: member.streamID)
+      display.setParticipant(session.participant(of: member.streamID), for: member.streamID)
     }
     fitPictureInPicture()
     let inhibitsIdle = members.contains(where: \.settings.inhibitsIdle) && owner.surface == .window

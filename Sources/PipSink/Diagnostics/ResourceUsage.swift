@@ -7,11 +7,11 @@ public struct ResourceUsage: Sendable {
   /// The current resident set, in bytes; 0 where /proc cannot be read.
   public let residentBytes: Int
   /// The largest resident set so far, in bytes.
-  public let peakResidentBytes: Int
+  package let peakResidentBytes: Int
   /// The current number of threads; 0 where /proc cannot be read.
-  public let threadCount: Int
+  package let threadCount: Int
   /// The current number of open file descriptors; 0 where /proc cannot be read.
-  public let openFileCount: Int
+  package let openFileCount: Int
 
   /// The usage at this moment. It reads three files of /proc, which takes about ten microseconds, and longer with very
   /// many threads and files.

@@ -172,6 +172,9 @@ public final class FrameRouter: Sendable {
     route(streamID)?.setColorBalance(balance)
   }
 
+  /// Mirrors a stream's frames from now on where they are shown.
+  func setMirrored(_ isMirrored: Bool, for streamID: StreamID) { route(streamID)?.setMirrored(isMirrored) }
+
   // MARK: - Switches
 
   /// Moves a stream to picture-in-picture. A stream that was shown there moves back to the app.

@@ -73,7 +73,7 @@ public struct RenderStatistics: Sendable {
   /// The number of frames that were never shown because a newer one came first.
   public var replaced: UInt64 { routed.replaced }
   /// The number of frames that the pipeline's elements have dropped because they were late, since the stream's last
-  /// start (``StreamInfo/lateFrameCount``). They are not in ``received``.
+  /// start. They are not in ``received``.
   public let late: UInt64
   /// The format of the newest frame; nil before the first one.
   public var format: VideoFormatDescription? { routed.format }

@@ -207,6 +207,13 @@ final class StreamRoute: SampleBufferConsumer {
     for surface in state.withLock(\.surfaces) { surface.redraw() }
   }
 
+  /// Mirrors the stream's frames from now on where they are shown, and the pictures that are shown at the moment.
+  func setMirrored(_ isMirrored: Bool) {
+    guard conversions.isMirrored != isMirrored else { return }
+    conversions.isMirrored = isMirrored
+    for surface in state.withLock(\.surfaces) { surface.redraw() }
+  }
+
   /// The size in pixels of the largest surface that shows the stream.
   var surfaceSize: PictureSize? {
     let sizes = state.withLock(\.surfaces).compactMap(\.bounds)

@@ -9,8 +9,8 @@ public final class LayerDisplay: SessionDisplay {
   public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
   /// Called when the placeholder for a stream has changed; nil means that the stream's picture is to be shown.
   public var placeholderChanged: (@MainActor (StreamID, StreamPlaceholder?) -> Void)?
-  /// Called when the microphone of a stream has gone off or on, for a mark beside its picture.
-  public var microphoneChanged: (@MainActor (StreamID, _ isOff: Bool) -> Void)?
+  /// Called when something else has become known of the person in a stream, for what is shown with the picture.
+  public var participantChanged: (@MainActor (StreamID, Participant) -> Void)?
   /// Brings the app's window to the front.
   public var presentHandler: (@MainActor () -> Void)?
 
@@ -34,9 +34,9 @@ public final class LayerDisplay: SessionDisplay {
     placeholderChanged?(streamID, placeholder)
   }
 
-  /// Calls ``microphoneChanged``.
-  public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
-    microphoneChanged?(streamID, isOff)
+  /// Calls ``participantChanged``.
+  public func setParticipant(_ participant: Participant, for streamID: StreamID) {
+    participantChanged?(streamID, participant)
   }
 
   /// Whether there is a ``presentHandler``.

@@ -17,10 +17,8 @@ public final class OffscreenDisplay: SessionDisplay {
   private var places: [StreamID: Place] = [:]
   /// The placeholders that stand for streams. A stream whose picture is shown has none.
   package private(set) var placeholders: [StreamID: StreamPlaceholder] = [:]
-  /// The names of streams that have another one than their ID.
-  package private(set) var names: [StreamID: String] = [:]
-  /// The streams whose places say that the microphone is off.
-  package private(set) var microphonesOff: Set<StreamID> = []
+  /// The people of whom more is known than the stream's ID.
+  package private(set) var participants: [StreamID: Participant] = [:]
   private let inAppSize: PictureSize
   private let pictureInPictureSize: PictureSize
   /// The picture of the first two streams in the split layout; nil in the other layout.
@@ -83,8 +81,7 @@ public final class OffscreenDisplay: SessionDisplay {
   public func removeStream(_ streamID: StreamID) {
     places.removeValue(forKey: streamID)?.layer.detach()
     placeholders[streamID] = nil
-    names[streamID] = nil
-    microphonesOff.remove(streamID)
+    participants[streamID] = nil
     if let half = halves.firstIndex(of: streamID) { halves[half] = nil }
     showOrHideRemote()
   }
@@ -95,12 +92,9 @@ public final class OffscreenDisplay: SessionDisplay {
     showOrHideRemote()
   }
 
-  /// Notes the name, which is not drawn.
-  public func setName(_ name: String, for streamID: StreamID) { names[streamID] = name }
-
-  /// Notes the microphone, which is not drawn.
-  public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
-    if isOff { microphonesOff.insert(streamID) } else { microphonesOff.remove(streamID) }
+  /// Notes what is known of the person, which is not drawn.
+  public func setParticipant(_ participant: Participant, for streamID: StreamID) {
+    participants[streamID] = participant
   }
 
   /// A copy of a stream's newest picture in the app, whether or not a placeholder stands for it; nil before the first

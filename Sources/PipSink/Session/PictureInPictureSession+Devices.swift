@@ -18,9 +18,6 @@ extension PictureInPictureSession {
     engine.setMicrophoneState(state, of: streamID)
   }
 
-  /// Whether the places that show a stream say that its microphone is off.
-  public func isMicrophoneOff(of streamID: StreamID) -> Bool { known[streamID]?.isMicrophoneOff ?? false }
-
   /// Whether a device of a stream that has not ended is off. What the app has said applies even while no frames come.
   /// Otherwise a device counts as off in every stream that has stopped, so what the engine infers only counts for
   /// streams that play. The stream may have ended since the session was informed.

@@ -97,6 +97,26 @@ extension PictureInPictureSession {
     show(streamID)
   }
 
+  /// Mirrors a stream's pictures wherever they are shown, or not, instead of as
+  /// ``Configuration/mirrorsLocalStreams`` says. What is sent away, and what observers of frames get, is never mirrored.
+  ///
+  /// - Parameters:
+  ///   - isMirrored: whether left and right are exchanged; nil for what the configuration says.
+  ///   - streamID: the stream.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
+  public func setMirrored(_ isMirrored: Bool?, of streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    known[streamID]?.isMirrored = isMirrored
+    show(streamID)
+  }
+
+  /// Whether a stream's pictures are mirrored where they are shown.
+  package func isMirrored(_ id: StreamID) -> Bool {
+    guard let stream = known[id] else { return false }
+    let isOwnFace = engine.localStreamIDs.contains(id) && !stream.isScreenShare
+    return stream.isMirrored ?? (isOwnFace && configuration.mirrorsLocalStreams)
+  }
+
   /// Gives a stream the name by which the user knows it: with its picture, in place of it, in the title of the
   /// picture-in-picture window, and for media players. A stream without a name has that of its ID.
   ///
@@ -107,19 +127,15 @@ extension PictureInPictureSession {
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func setName(_ name: String?, of streamID: StreamID) throws(PipSinkError) {
     try check(streamID)
-    let old = self.name(of: streamID)
-    known[streamID]?.name = name.map { name in
-      String(String.UnicodeScalarView(name.unicodeScalars.prefix(256).map { $0.isUnseen ? " " : $0 }))
-    }
-    let new = self.name(of: streamID)
-    guard new != old else { return }
-    display.setName(new, for: streamID)
-    updatePlaces()
+    let scalars = (name ?? streamID.rawValue).unicodeScalars.prefix(256).map { $0.isUnseen ? " " : $0 }
+    let new = String(String.UnicodeScalarView(scalars))
+    guard new != self.name(of: streamID) else { return }
+    updateParticipant(of: streamID) { $0.name = new }
     emit(.nameChanged(streamID))
   }
 
   /// The name by which the user knows a stream. It is that of the ID where the stream has no other one.
-  public func name(of streamID: StreamID) -> String { known[streamID]?.name ?? streamID.rawValue }
+  public func name(of streamID: StreamID) -> String { participant(of: streamID).name }
 
   // MARK: - Following streams
 
@@ -130,14 +146,17 @@ extension PictureInPictureSession {
     guard let old = known[id] else { return }
     var new = old
     new.placeholder = placeholder(for: id, old)
-    new.isMicrophoneOff = isOff(.microphone, of: id)
+    new.participant.isMicrophoneOff = isOff(.microphone, of: id)
+    if new.participant.isMicrophoneOff { new.participant.isSpeaking = false }
     known[id] = new
+    let isLocal = engine.localStreamIDs.contains(id)
+    router.setMirrored(isMirrored(id), for: id)
     (old.controller ?? controller).streamSelector.set(
-      id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
+      id, isLocal: isLocal, isScreenShare: new.isScreenShare, placeholder: new.placeholder)
     if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }
     for sender in senders[id] ?? [] { updateDevices(of: new, id, for: sender) }
     prepare()
-    if old.isMicrophoneOff != new.isMicrophoneOff { display.setMicrophoneOff(new.isMicrophoneOff, for: id) }
+    if old.participant != new.participant { display.setParticipant(new.participant, for: id) }
     updatePlaces()
     updateGap(of: id)
     router.demandNotice()
@@ -165,7 +184,7 @@ extension PictureInPictureSession {
     for controller in controllers { controller.removePicture(of: id) }
   }
 
-  /// Updates the streams' places in the app, and the names and microphone marks of picture-in-picture.
+  /// Updates the streams' places in the app, and the participants in picture-in-picture.
   func updatePlaces() {
     for (id, stream) in known {
       let placeholder = placeholderInApp(of: id, stream)
@@ -174,9 +193,8 @@ extension PictureInPictureSession {
       known[id]?.shownInApp = shown
       display.setPlaceholder(placeholder, for: id)
     }
-    let names = known.compactMapValues(\.name)
-    let microphonesOff = Set(known.filter(\.value.isMicrophoneOff).keys)
-    for controller in controllers { (controller.names, controller.microphonesOff) = (names, microphonesOff) }
+    let participants = known.mapValues(\.participant)
+    for controller in controllers { controller.participants = participants }
   }
 
   private func placeholderInApp(of id: StreamID, _ stream: SessionStream) -> StreamPlaceholder? {

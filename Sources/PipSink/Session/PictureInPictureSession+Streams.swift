@@ -163,7 +163,8 @@ extension PictureInPictureSession {
       chain?.processors = configuration.processors[id] ?? []
     }
     let stream = SessionStream(
-      state: state, layer: layer, chain: chain, isScreenShare: configuration.screenShareStreamIDs.contains(id),
+      state: state, layer: layer, chain: chain, participant: Participant(name: id.rawValue),
+      isScreenShare: configuration.screenShareStreamIDs.contains(id),
       gravity: configuration.videoGravity, placeholder: .waiting)
     stream.fit()
     return stream
@@ -191,7 +192,7 @@ extension PictureInPictureSession {
     case .microphoneStateChanged(let id, let state):
       if state == .off { controller.streamSelector.setAudioLevel(id, 0) }
       show(id)
-    case .audioLevel(let id, let level): controller.streamSelector.setAudioLevel(id, level.linear)
+    case .audioLevel(let id, let level): note(level: level.linear, of: id)
     case .audioInterruptionBegan, .audioInterruptionEnded: updatePlayback()
     case .durationChanged(let id): updateDuration(of: id)
     default: break

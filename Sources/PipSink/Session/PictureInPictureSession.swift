@@ -14,6 +14,9 @@ public final class PictureInPictureSession {
   public struct Configuration: Sendable {
     /// The streams that are the user's own picture. They need not exist yet.
     public var localStreamIDs: Set<StreamID> = []
+    /// Whether pictures of local streams are mirrored where they are shown, as people know themselves from a mirror.
+    /// Screens never are.
+    public var mirrorsLocalStreams = true
     /// The streams that show somebody's screen (``setScreenShare(_:of:)``). They need not exist yet.
     public var screenShareStreamIDs: Set<StreamID> = []
     /// The stream that the user wants in picture-in-picture, which need not exist yet. It is shown whenever it has a
@@ -98,6 +101,8 @@ public final class PictureInPictureSession {
   var skipping: Task<Void, Never>?
   /// Notes streams that stall or freeze; nil while none can.
   var flowWatch: Task<Void, Never>?
+  /// Notes when somebody has stopped speaking; nil while nobody speaks.
+  var speechWatch: Task<Void, Never>?
   /// Looks again at the demand for streams, for which less has been asked for a moment.
   var demandWatch: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
@@ -165,6 +170,7 @@ public final class PictureInPictureSession {
     for task in tasks { task.cancel() }
     flowWatch?.cancel()
     demandWatch?.cancel()
+    speechWatch?.cancel()
     display.eventHandler = nil
   }
 
@@ -179,7 +185,7 @@ public final class PictureInPictureSession {
     controller.handledActions = [.playPause, .mute]
     controller.isPaused = isPlaybackPaused
     controller.isMuted = isMuted
-    controller.names = known.compactMapValues(\.name)
+    controller.participants = known.mapValues(\.participant)
   }
 
   /// Listens to the engine and the router.

@@ -36,13 +36,9 @@ public protocol SessionDisplay: AnyObject {
   /// Shows a placeholder instead of a stream's picture; nil shows the picture.
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID)
 
-  /// Shows another name with a stream's picture; an empty one is not shown. A stream that is added has its ID as its
-  /// name. By default it does nothing.
-  func setName(_ name: String, for streamID: StreamID)
-
-  /// Shows or hides a mark in a corner of a stream's place which says that its microphone is off. By default it does
-  /// nothing.
-  func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID)
+  /// Shows what is known of the person in a stream, with the picture and in place of it: the name, and marks. A stream
+  /// that is added has its ID as its name. By default it does nothing.
+  func setParticipant(_ participant: Participant, for streamID: StreamID)
 
   /// Shows the app's window. It is called when the session starts, and does nothing by default.
   func show()
@@ -114,9 +110,7 @@ extension SessionDisplay {
   }
 
   /// Does nothing.
-  public func setName(_ name: String, for streamID: StreamID) {}
-  /// Does nothing.
-  public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {}
+  public func setParticipant(_ participant: Participant, for streamID: StreamID) {}
   /// Does nothing.
   public func show() {}
   /// Does nothing.

@@ -6,18 +6,20 @@ struct SessionStream {
   var layer: SampleBufferDisplayLayer?
   /// The processors of a stream whose frames come through the session; nil for a stream that its owner routes.
   var chain: ProcessorChain?
-  /// Its name for the user; nil where that is its ID.
-  var name: String?
+  /// What is shown of the person in it, with its picture and in place of it.
+  var participant: Participant
   /// Whether it shows somebody's screen, which is never cropped.
   var isScreenShare: Bool { didSet { fit() } }
+  /// Whether its pictures are mirrored; nil where that follows from what it shows.
+  var isMirrored: Bool?
   /// How its frames are fitted to its place in the app while it shows no screen.
   var gravity: VideoGravity { didSet { fit() } }
   /// What stands in place of its picture, wherever that is to be shown; nil while it has one.
   var placeholder: StreamPlaceholder?
   /// What the display was told to show in its place in the app; nil before the first time.
   var shownInApp: Shown?
-  /// Whether the places that show it say that its microphone is off.
-  var isMicrophoneOff = false
+  /// When its sound was loud enough for speech the last time; nil before that.
+  var lastSpeech: MonotonicTime?
   /// The duration of a source that can be sought in.
   var duration: MediaTime?
   /// After how long without a frame a pushed stream counts as stalled; nil for never.

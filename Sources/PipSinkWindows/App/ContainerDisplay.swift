@@ -39,8 +39,7 @@ open class ContainerDisplay: ScreenKeepingDisplay {
   private let makesViewsWhenShown: Bool
   private var layers: [StreamID: SampleBufferDisplayLayer] = [:]
   private var placeholders: [StreamID: StreamPlaceholder] = [:]
-  private var names: [StreamID: String] = [:]
-  private var microphonesOff: Set<StreamID> = []
+  private var participants: [StreamID: Participant] = [:]
 
   /// Creates a display for a container.
   ///
@@ -97,8 +96,7 @@ open class ContainerDisplay: ScreenKeepingDisplay {
   private func addView(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
     guard views[streamID] == nil else { return }
     let view = RemoteVideoView(streamID: streamID, layer: layer)
-    view.name = names[streamID] ?? view.name
-    view.isMicrophoneOff = microphonesOff.contains(streamID)
+    view.participant = participants[streamID] ?? view.participant
     view.pointerHandler = { [weak self] event, size in self?.pointerHandler?(streamID, event, size) }
     if pictureInPictureWindow.unsupportedReason == nil {
       view.pictureInPictureToggled = { [weak self] in self?.eventHandler?(.pictureInPictureToggled(streamID)) }
@@ -114,8 +112,7 @@ open class ContainerDisplay: ScreenKeepingDisplay {
   public func removeStream(_ streamID: StreamID) {
     layers.removeValue(forKey: streamID)?.detach()
     placeholders[streamID] = nil
-    names[streamID] = nil
-    microphonesOff.remove(streamID)
+    participants[streamID] = nil
     guard let view = views.removeValue(forKey: streamID) else { return }
     container.remove(view)
     showOrHideRemote()
@@ -129,16 +126,10 @@ open class ContainerDisplay: ScreenKeepingDisplay {
     showOrHideRemote()
   }
 
-  /// Shows another name in a stream's view.
-  public func setName(_ name: String, for streamID: StreamID) {
-    names[streamID] = name
-    views[streamID]?.name = name
-  }
-
-  /// Shows or hides the mark for a microphone that is off in the corner of a stream's view.
-  public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
-    if isOff { microphonesOff.insert(streamID) } else { microphonesOff.remove(streamID) }
-    views[streamID]?.isMicrophoneOff = isOff
+  /// Shows what is known of the person in a stream in its view.
+  public func setParticipant(_ participant: Participant, for streamID: StreamID) {
+    participants[streamID] = participant
+    views[streamID]?.participant = participant
   }
 
   /// In the split layout, gives the local picture the whole width while the remote one is not shown in the app.

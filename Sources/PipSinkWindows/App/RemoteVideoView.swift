@@ -44,11 +44,11 @@ public final class RemoteVideoView {
   ///     before.
   public init(streamID: StreamID, layer: SampleBufferDisplayLayer) {
     self.streamID = streamID
-    name = streamID.rawValue
+    participant = Participant(name: streamID.rawValue)
     self.layer = layer
     controls = FadingOpacity()
     placeholder = .waiting
-    cover = Cover(text: StreamPlaceholder.waiting.text)
+    cover = .init(.waiting)
     layer.attach(to: place)
     controls.changed = { [weak self] in self?.changed?() }
   }
@@ -64,7 +64,7 @@ public final class RemoteVideoView {
       guard placeholder != oldValue else { return }
       // The picture has not moved when one text only replaces another.
       let isMove = (oldValue ?? placeholder) == .inPictureInPicture && (oldValue == nil) != (placeholder == nil)
-      showCover(placeholder?.text, fades: isMove && animates)
+      showCover(placeholder.map { .init($0) }, fades: isMove && animates)
     }
   }
 
@@ -77,15 +77,11 @@ public final class RemoteVideoView {
   /// view's, in pixels.
   public var pointerHandler: (@MainActor (PointerEvent, PictureSize) -> Void)?
 
-  /// Whether a crossed-out microphone is shown in the lower right corner. It is also shown over a placeholder.
-  public var isMicrophoneOff = false {
-    didSet { if isMicrophoneOff != oldValue { changed?() } }
-  }
-
-  /// The name that is shown in the lower left corner, which is that of the ID by default. An empty name is not shown,
-  /// and one that is wider than the view ends with an ellipsis.
-  public var name: String {
-    didSet { if name != oldValue { changed?() } }
+  /// What is shown of the person in the stream, also over a placeholder: the name in the lower left corner, and marks in
+  /// the lower right one. A name that is wider than the view ends with an ellipsis. At first it is that of the stream's
+  /// ID.
+  public var participant: Participant {
+    didSet { if participant != oldValue { changed?() } }
   }
 
   /// Whether the stream's name is shown in the lower left corner. It is true by default.
@@ -129,23 +125,17 @@ public final class RemoteVideoView {
 
   // MARK: - Drawing over the picture
 
-  /// The text over the picture, and its opacity.
-  private struct Cover {
-    var text: String
-    var opacity = 1.0
-  }
-
-  private var cover: Cover?
-  private var coverImage: (text: String, scale: Double, width: Int, image: OverlayImage)?
-  private var nameImage: (text: String, scale: Double, width: Int, image: OverlayImage)?
+  private var cover: PlaceSigns.Cover?
+  private var labels = LabelImages()
   private var hovers = false
   private var isPressed = false
 
-  private func showCover(_ text: String?, fades: Bool) {
+  private func showCover(_ new: PlaceSigns.Cover?, fades: Bool) {
     let first = cover?.opacity ?? 0
-    if let text {
-      cover = Cover(text: text, opacity: fades ? first : 1)
+    if let new {
+      cover = new
       if fades {
+        cover?.opacity = first
         fade.run(from: first, to: 1) { [weak self] in self?.setCoverOpacity($0) }
       } else {
         fade.stop()
@@ -167,38 +157,15 @@ public final class RemoteVideoView {
 
   /// Returns what is drawn over the view's picture.
   ///
-  /// - Parameter scale: the number of pixels in a unit.
-  func overlayParts(scale: Double) -> [WindowOverlay.Part] {
+  /// - Parameters:
+  ///   - scale: the number of pixels in a unit.
+  ///   - isAmongOthers: whether there are other views beside it.
+  func overlayParts(scale: Double, isAmongOthers: Bool) -> [WindowOverlay.Part] {
     guard let rectangle else { return [] }
-    var parts: [WindowOverlay.Part] = []
-    if let cover {
-      if coverImage?.text != cover.text || coverImage?.scale != scale || coverImage?.width != rectangle.width {
-        let image = OverlayDrawing.cover(cover.text, width: rectangle.width, scale: scale)
-        coverImage = (cover.text, scale, rectangle.width, image)
-      }
-      if let image = coverImage?.image {
-        parts += OverlayDrawing.coverParts(image, in: rectangle, opacity: cover.opacity)
-      }
-    } else {
-      coverImage = nil
-    }
-    if showsName, !name.isEmpty {
-      if nameImage?.text != name || nameImage?.scale != scale || nameImage?.width != rectangle.width {
-        let image = OverlayDrawing.name(name, width: rectangle.width, scale: scale)
-        nameImage = (name, scale, rectangle.width, image)
-      }
-      if let image = nameImage?.image {
-        parts.append(.init(image: image, origin: (rectangle.x, rectangle.y + rectangle.height - image.size.height)))
-      }
-    }
-    if isMicrophoneOff {
-      let image = OverlayDrawing.microphone(scale: scale)
-      parts.append(
-        .init(
-          image: image,
-          origin: (rectangle.x + rectangle.width - image.size.width, rectangle.y + rectangle.height - image.size.height)
-        ))
-    }
+    let signs = PlaceSigns(
+      rectangle: rectangle, participant: participant, cover: cover, showsName: showsName, marksSpeakers: isAmongOthers)
+    var parts = signs.parts(&labels, scale: scale)
+    labels.forgetUnused()
     if pictureInPictureToggled != nil, controls.opacity > 0 {
       let button = buttonRectangle(scale: scale)
       let image = OverlayDrawing.button(

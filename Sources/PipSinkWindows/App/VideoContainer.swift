@@ -172,7 +172,7 @@ public final class VideoContainer {
   private func draw() {
     guard let window, !window.isBroken, size.isValid else { return }
     let scale = window.scale
-    var parts = views.flatMap { $0.overlayParts(scale: scale) }
+    var parts = views.flatMap { $0.overlayParts(scale: scale, isAmongOthers: views.count > 1) }
     if let help {
       let image = help.scale == scale ? help.image : OverlayDrawing.help(help.text, scale: scale)
       self.help = (help.text, image, scale)

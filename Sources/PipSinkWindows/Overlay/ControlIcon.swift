@@ -1,7 +1,7 @@
 import CWindows
 import PipSink
 
-/// The icons on the buttons over streams, and the mark for a microphone that is off.
+/// The icons on the buttons over streams, and those of the marks.
 ///
 /// They are drawn by this code, because icon themes may be missing. The raw value is the button's tooltip and its label
 /// for assistive technology.
@@ -19,6 +19,8 @@ package enum ControlIcon: String {
   case forward = "Skip forward"
   case layout = "Change the layout"
   case microphoneOff = "The microphone is off"
+  case connectionFair = "The connection is not good"
+  case connectionPoor = "The connection is poor"
 
   /// Chooses the icon of a picture-in-picture control in the current state of the stream.
   package init(_ action: PictureInPictureAction, isPaused: Bool, isMuted: Bool) {
@@ -37,7 +39,7 @@ package enum ControlIcon: String {
   }
 
   /// Draws the icon in white into a square of 16 by 16 units whose upper left corner is at the origin. The microphone
-  /// is crossed out in red.
+  /// is crossed out in red. A connection has a bar for each step of its quality, and the others are gray.
   ///
   /// - Parameter context: a `cairo_t`.
   package func draw(_ context: OpaquePointer) {
@@ -92,6 +94,20 @@ package enum ControlIcon: String {
       cairo_set_source_rgb(context, 0.95, 0.25, 0.25)
       cairo_set_line_width(context, 2)
       stroke(context, [(2, 2), (14, 14)])
+    case .connectionFair: drawBars(context, 2, red: 1, green: 0.75, blue: 0.2)
+    case .connectionPoor: drawBars(context, 1, red: 0.95, green: 0.25, blue: 0.25)
+    }
+  }
+
+  private func drawBars(_ context: OpaquePointer, _ count: Int, red: Double, green: Double, blue: Double) {
+    for bar in 0..<3 {
+      let (x, top) = (Double(1 + 5 * bar), Double(10 - 4 * bar))
+      if bar < count {
+        cairo_set_source_rgb(context, red, green, blue)
+      } else {
+        cairo_set_source_rgb(context, 0.45, 0.45, 0.45)
+      }
+      fill(context, [(x, top), (x + 4, top), (x + 4, 14), (x, 14)])
     }
   }
 

@@ -19,7 +19,7 @@ package enum PlaceholderPicture {
     let overlay = WindowOverlay()
     overlay.set(
       OverlayDrawing.coverParts(
-        OverlayDrawing.cover(text, width: size.width, scale: scale), in: area))
+        OverlayDrawing.cover(text, size: size, scale: scale), in: area))
     overlay.draw(on: pixels, stride: stride, in: area) { _ in }
     // Cairo draws into a format that leaves the fourth byte undefined.
     FrameCanvas.makeOpaque(pixels, stride: stride, size: size)

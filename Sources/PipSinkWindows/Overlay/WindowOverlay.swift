@@ -1,3 +1,4 @@
+import CLibYUV
 import CWindows
 import PipSink
 import Synchronization
@@ -28,7 +29,12 @@ package final class WindowOverlay: PictureDecoration {
 
     /// Fills a rectangle of the window, in pixels, with one shade of gray.
     init(gray: Double, in rectangle: PictureRect, opacity: Double = 1) {
-      content = .color(red: gray, green: gray, blue: gray)
+      self.init(color: (gray, gray, gray), in: rectangle, opacity: opacity)
+    }
+
+    /// Fills a rectangle of the window, in pixels, with a colour whose components are between 0 and 1.
+    init(color: (red: Double, green: Double, blue: Double), in rectangle: PictureRect, opacity: Double = 1) {
+      content = .color(red: color.red, green: color.green, blue: color.blue)
       self.rectangle = rectangle
       self.opacity = opacity
       isOpaque = true
@@ -37,10 +43,27 @@ package final class WindowOverlay: PictureDecoration {
     /// Whether the part covers everything below it.
     fileprivate var isCover: Bool { isOpaque && opacity >= 1 }
 
-    /// The part's image if it has one and is fully opaque, so that it needs no cairo context.
-    fileprivate var wholeImage: OverlayImage? {
-      guard case .image(let image) = content, opacity >= 1, image.hasPixels else { return nil }
-      return image
+    /// Whether it can be drawn without a cairo context.
+    fileprivate var isSimple: Bool {
+      guard opacity >= 1 else { return false }
+      return if case .image(let image) = content { image.hasPixels } else { true }
+    }
+
+    /// Draws a part that is simple.
+    ///
+    /// - Parameters:
+    ///   - pixels: the picture's BGRx pixels, with `stride` bytes in each row.
+    ///   - area: the picture's rectangle in the window, in pixels.
+    fileprivate func draw(on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect) {
+      switch content {
+      case .image(let image): image.blend(on: pixels, stride: stride, in: area, x: rectangle.x, y: rectangle.y)
+      case .color(let red, let green, let blue):
+        guard let shown = area.intersection(rectangle) else { return }
+        let color = [red, green, blue].reduce(UInt32(255)) { $0 << 8 | UInt32(max(0, min(1, $1)) * 255 + 0.5) }
+        ARGBRect(
+          pixels, Int32(stride), Int32(shown.x - area.x), Int32(shown.y - area.y), Int32(shown.width),
+          Int32(shown.height), color)
+      }
     }
 
     /// - Parameter origin: the position in the window of the picture that is drawn on, in pixels.
@@ -102,13 +125,9 @@ package final class WindowOverlay: PictureDecoration {
       willDraw(
         PictureRect(x: rectangle.x - area.x, y: rectangle.y - area.y, width: rectangle.width, height: rectangle.height))
     }
-    // For a name and a mark, setting up cairo for every frame takes longer than drawing, so images are blended
-    // directly.
-    let images = parts.compactMap(\.wholeImage)
-    if images.count == parts.count {
-      for (image, part) in zip(images, parts) {
-        image.blend(on: pixels, stride: stride, in: area, x: part.rectangle.x, y: part.rectangle.y)
-      }
+    // For a name and a mark, setting up cairo for every frame takes longer than drawing.
+    if parts.allSatisfy(\.isSimple) {
+      for part in parts { part.draw(on: pixels, stride: stride, in: area) }
       return
     }
     let surface = cairo_image_surface_create_for_data(

@@ -85,7 +85,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// The corner of the small picture in the `speaker` layout, to which the user can drag it.
   var smallCorner = WindowCorner.bottomRight
   /// The texts, names and marks over the pictures as they were drawn last.
-  var labels: [Label: OverlayImage] = [:]
+  var labels = LabelImages()
 
   /// Creates a window that is hidden until ``open(_:)`` is called.
   ///
@@ -180,7 +180,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     guard isOpen, let native else { return }
     let old = self.presentation
     self.presentation = presentation
-    if old?.places.map(\.name) != presentation.places.map(\.name) {
+    if old?.places.map(\.participant.name) != presentation.places.map(\.participant.name) {
       native.describe(WindowIdentity.description(of: presentation))
     }
     if old?.layout != presentation.layout || old?.places.map(\.slot) != presentation.places.map(\.slot) {
@@ -222,7 +222,6 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     native = made
     (isShaped, size) = (false, PictureSize(width: 0, height: 0))
     controls.scale = made.scale
-    labels = [:]
     made.keepScreenOn(isScreenKeptOn)
     return made
   }
@@ -292,7 +291,6 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     size = native.size
     if controls.scale != native.scale {
       controls.scale = native.scale
-      labels = [:]
       draw()
       if isOpen, !pointer.isActive {
         resize(toWidth: placement.width)

@@ -22,6 +22,8 @@ struct TimedAction {
     /// Sets the state of a stream's camera, as the remote side's signalling does.
     case camera(DeviceState, StreamID)
     case microphone(DeviceState, StreamID)
+    /// Sets how good the connection to a stream's participant is.
+    case connection(ConnectionQuality, StreamID)
     /// Closes picture-in-picture, as the window's close button does.
     case close
     /// Makes the session behave as if the app had gone to the background or come back.
@@ -102,6 +104,10 @@ struct TimedAction {
     case "camera-off": .camera(.off, StreamID(id))
     case "microphone-on": .microphone(.on, StreamID(id))
     case "microphone-off": .microphone(.off, StreamID(id))
+    case "connection":
+      id.divided(at: "=").flatMap { id, quality in
+        ConnectionQuality(rawValue: quality).map { .connection($0, StreamID(id)) }
+      }
     case "seek": Double(id).flatMap { OptionRange.time.range.contains($0) ? .seek($0) : nil }
     case "process": id.divided(at: "=").map { .process(StreamID($0.before), $0.behind) }
     case "custom-render": FrameFormatSeries(argument: id).map { .customRender($0) }

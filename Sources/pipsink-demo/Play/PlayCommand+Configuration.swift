@@ -37,7 +37,7 @@ extension PlayCommand {
         case .source(let id), .second(let id): id
         // These must be streams of --stream, too.
         case .startStream(let id), .stopStream(let id): id
-        case .camera(_, let id), .microphone(_, let id), .process(let id, _): id
+        case .camera(_, let id), .microphone(_, let id), .connection(_, let id), .process(let id, _): id
         default: nil
         }
       }
@@ -55,6 +55,7 @@ extension PlayCommand {
     get throws(PipSinkError) {
       var configuration = PictureInPictureSession.Configuration()
       configuration.localStreamIDs = Set(localStreams)
+      configuration.mirrorsLocalStreams = !showsLocalUnmirrored
       configuration.screenShareStreamIDs = Set(screenShares)
       configuration.pictureInPictureStreamID = pipStream
       configuration.secondPictureInPictureStreamID = pipSecond

@@ -100,8 +100,11 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("local"),
     help: ArgumentHelp(
-      "This stream is local, so that picture-in-picture prefers the others. Repeatable.", valueName: "id"))
+      "This stream is local: it is mirrored, and picture-in-picture prefers the others. Repeatable.", valueName: "id"))
   var localStreams: [StreamID] = []
+
+  @Flag(name: .customLong("no-mirror"), help: "Do not mirror local streams.")
+  var showsLocalUnmirrored = false
 
   @Option(
     name: .customLong("screen-share"),
@@ -188,8 +191,8 @@ struct PlayCommand: AsyncParsableCommand {
       """
       Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, any, \
       second:ID, single, layout:LAYOUT, uninit, init, close, background, foreground, start:ID, stop:ID, \
-      camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], \
-      custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.
+      camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, connection:ID=QUALITY, \
+      process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.
       """,
       valueName: "seconds=action"),
     transform: TimedAction.init)

@@ -262,7 +262,8 @@ struct DisplayMailbox {
     defer { presented = nil }
     return Job(
       sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity,
-      formatSeries: formatSeries, conversions: conversions, orientation: orientation,
+      formatSeries: formatSeries, conversions: conversions,
+      orientation: conversions.isMirrored ? VideoOrientation.mirrored.followed(by: orientation) : orientation,
       colorBalance: conversions.colorBalance, presented: presented, streamCount: streamCount, flushCount: flushCount,
       isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
       sizeObserver: sizes.observer(for: sampleBuffer))

@@ -32,7 +32,7 @@ public struct StreamInfo: Sendable {
   public internal(set) var skippedFrameCount: UInt64 = 0
   /// The number of frames that elements have dropped since the last start because they were late, as their
   /// quality-of-service messages say.
-  public internal(set) var lateFrameCount: UInt64 = 0
+  package internal(set) var lateFrameCount: UInt64 = 0
   /// The number of pipelines of this stream that did not stop in time and were abandoned
   /// (``EngineEvent/abandoned(_:)``), since the stream was added.
   package internal(set) var abandonedPipelineCount = 0

@@ -91,7 +91,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
   package var planeCount: Int { Int(info.finfo.pointee.n_planes) }
 
   /// The size of the picture on square pixels: its width is scaled by the pixel aspect ratio, and its height is kept.
-  public var displaySize: (width: Double, height: Double) {
+  package var displaySize: (width: Double, height: Double) {
     displaySize(of: size)
   }
 

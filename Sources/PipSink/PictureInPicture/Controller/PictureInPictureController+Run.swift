@@ -9,7 +9,7 @@ extension PictureInPictureController {
   /// Starts picture-in-picture now, or as soon as the source has a picture.
   ///
   /// - Throws: ``impossibility``, unless the only obstacle is that the source has no picture yet.
-  public func startWhenReady() throws(PipSinkError) {
+  package func startWhenReady() throws(PipSinkError) {
     if let refusal { throw refusal }
     chooseForStart(isAutomatic: false)
     guard case .idle = phase, !isReady else { return try start() }

@@ -65,8 +65,7 @@ extension PictureInPictureController {
     let all = places.first?.streamID == shown ? places : [PictureInPicturePlace(streamID: shown)]
     return all.map { place in
       var place = place
-      place.name = names[place.streamID] ?? place.name
-      place.isMicrophoneOff = microphonesOff.contains(place.streamID)
+      place.participant = participants[place.streamID] ?? place.participant
       return place
     }
   }

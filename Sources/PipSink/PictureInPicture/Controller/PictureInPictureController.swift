@@ -155,7 +155,8 @@ public final class PictureInPictureController {
     handover.router == nil ? nil : phase.run?.streamID
   }
 
-  /// Whether picture-in-picture starts with the source's first picture (``startWhenReady()``).
+  /// Whether picture-in-picture starts with the source's first picture, as a session has asked for
+  /// (``PictureInPictureSession/startPictureInPicture(_:)``).
   public var isWaitingForPicture: Bool { phase == .idle(.picture) }
 
   /// Whether the window shows a picture: from `didStart` to `willStop`.
@@ -190,13 +191,10 @@ public final class PictureInPictureController {
   public var isPaused = false {
     didSet { updatePresentation() }
   }
-  /// The names by which the user knows streams, where these are not their IDs. The app or its session sets them.
-  public var names: [StreamID: String] = [:] {
-    didSet { if names != oldValue { updatePresentation() } }
-  }
-  /// The streams of which the window shows that the microphone is off. The app or its session sets them.
-  public var microphonesOff: Set<StreamID> = [] {
-    didSet { if microphonesOff != oldValue { updatePresentation() } }
+  /// The people in the streams. Where nothing is known of a stream, its ID is the name. The app or its session sets
+  /// them.
+  public var participants: [StreamID: Participant] = [:] {
+    didSet { if participants != oldValue { updatePresentation() } }
   }
   /// Which of the controls for play and pause, mute and skipping the app handles when
   /// ``PictureInPictureEvent/action(_:)`` tells them. The window offers no others of these, except for play, pause and

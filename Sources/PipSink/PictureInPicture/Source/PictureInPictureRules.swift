@@ -2,12 +2,10 @@
 public struct PictureInPicturePlace: Equatable, Sendable {
   /// The stream.
   public let streamID: StreamID
-  /// The stream's name for the user; empty where none is shown.
-  public internal(set) var name: String
+  /// What is shown of the person in the stream, apart from the picture.
+  public internal(set) var participant: Participant
   /// What stands in place of the stream's picture; nil while the picture is shown.
   public let placeholder: StreamPlaceholder?
-  /// Whether a mark says that the microphone of the person shown is off.
-  public internal(set) var isMicrophoneOff = false
   /// Which of the window's renderers has the stream's frames: 0 for ``PictureInPictureHost/renderer``, and from 1 on
   /// those of ``PictureInPictureHost/otherRenderers``. In a grid a stream keeps it while other streams come and go.
   public let slot: Int
@@ -19,7 +17,7 @@ public struct PictureInPicturePlace: Equatable, Sendable {
   init(streamID: StreamID, placeholder: StreamPlaceholder? = nil, number: Int = 0, index: Int = 0, slot: Int? = nil) {
     (self.streamID, self.placeholder, self.number, self.index) = (streamID, placeholder, number, index)
     self.slot = slot ?? index
-    name = streamID.rawValue
+    participant = Participant(name: streamID.rawValue)
   }
 }
 

@@ -90,7 +90,7 @@ public struct PictureInPictureStreamSelector: Sendable {
   /// For how long a speaker has to be louder.
   private static let speakerTime = Duration.milliseconds(500)
   /// Levels up to this one do not count as speech.
-  private static let silence = 0.05
+  static let silence = 0.05
 
   /// Makes a selector without streams.
   public init(policy: Policy = .first) {

@@ -54,7 +54,7 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   public func close() { presentation = nil }
 
   /// Does what a user would do with a control of the window. It does nothing while the window is closed.
-  public func perform(_ action: PictureInPictureAction) {
+  package func perform(_ action: PictureInPictureAction) {
     if isOpen { eventHandler?(.action(action)) }
   }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What all layers that show a stream do with its frames: how they adjust its colours, and the conversions for renderers
+/// What all layers that show a stream do with its frames: how they adjust its colours and mirror them, and the conversions for renderers
 /// that do not take frames as they are. Layers that show the same frame in the same format share one conversion. It runs
 /// on their presenting threads, where the others wait for its result.
 final class FrameConversions: Sendable {
@@ -12,12 +12,19 @@ final class FrameConversions: Sendable {
 
   /// One conversion for each format that a renderer has asked for; its lock is held while a frame is converted.
   private let conversions = Locked<[PixelFormat: Locked<Conversion>]>([:])
+  private let mirroring = Atomic(false)
   private let balance = Atomic<UInt64>(ColorBalance.neutral.word)
 
   /// How the stream's colours are adjusted when its frames are shown.
   var colorBalance: ColorBalance {
     get { ColorBalance(word: balance.load(ordering: .relaxed)) }
     set { balance.store(newValue.word, ordering: .relaxed) }
+  }
+
+  /// Whether the stream's frames are mirrored when they are shown, after they have been turned upright.
+  var isMirrored: Bool {
+    get { mirroring.load(ordering: .relaxed) }
+    set { mirroring.store(newValue, ordering: .relaxed) }
   }
 
   /// Converts a frame. Its size, its times and the pictures over it stay the same.

@@ -1,0 +1,204 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import PipSinkWindows
+@testable import TestSupport
+
+/// What is drawn over the picture of a place.
+@Suite struct PlaceSignsTests {
+  private static let area = PictureRect(x: 100, y: 50, width: 320, height: 180)
+
+  private func signs(_ change: (inout PlaceSigns) -> Void) -> PlaceSigns {
+    var signs = PlaceSigns(rectangle: Self.area, participant: Participant(name: ""))
+    change(&signs)
+    return signs
+  }
+
+  private func parts(scale: Double = 1, _ change: (inout PlaceSigns) -> Void) -> [WindowOverlay.Part] {
+    var images = LabelImages()
+    return signs(change).parts(&images, scale: scale)
+  }
+
+  /// The picture with the signs, on mid-gray.
+  private func picture(scale: Double = 1, _ change: (inout PlaceSigns) -> Void) -> BGRAImage {
+    let overlay = WindowOverlay()
+    overlay.set(parts(scale: scale, change))
+    let area = signs(change).rectangle
+    var bytes = [UInt8](repeating: 128, count: area.width * area.height * 4)
+    bytes.withUnsafeMutableBufferPointer { bytes in
+      guard let base = bytes.baseAddress else { return }
+      overlay.draw(on: base, stride: area.width * 4, in: area) { _ in }
+    }
+    return BGRAImage(size: area.size, opaque: bytes)
+  }
+
+  private func rectangles(scale: Double = 1, _ change: (inout PlaceSigns) -> Void) -> [PictureRect] {
+    parts(scale: scale, change).map(\.rectangle)
+  }
+
+  // MARK: - Ring
+
+  @Test(arguments: [1.0, 2.0])
+  func theRingIsAlongTheEdgesAndNowhereElse(scale: Double) {
+    let width = Int(3 * scale)
+    let image = picture(scale: scale) {
+      $0.participant.isSpeaking = true
+      $0.marksSpeakers = true
+    }
+    let ring = [89, 199, 52, 255].map(UInt8.init)
+    for y in stride(from: 0, to: 180, by: 1) {
+      for x in stride(from: 0, to: 320, by: 1) {
+        let isInside = (width..<320 - width).contains(x) && (width..<180 - width).contains(y)
+        guard image.pixel(x, y) == (isInside ? [128, 128, 128, 255] : ring) else {
+          Issue.record("(\(x), \(y)): \(image.pixel(x, y))")
+          return
+        }
+      }
+    }
+  }
+
+  @Test func onlyWhoeverSpeaksAmongOthersHasARing() {
+    #expect(rectangles { $0.participant.isSpeaking = true }.isEmpty, "nobody else is there")
+    #expect(rectangles { $0.marksSpeakers = true }.isEmpty, "nobody speaks")
+    let small = rectangles {
+      $0.rectangle = PictureRect(x: 0, y: 0, width: 6, height: 6)
+      $0.participant.isSpeaking = true
+      $0.marksSpeakers = true
+    }
+    #expect(small.isEmpty, "the ring would hide the picture")
+  }
+
+  // MARK: - Marks
+
+  @Test func marksStandSideBySideInTheLowerRightCorner() {
+    let (right, bottom, side) = (420, 230, 24)
+    let first = PictureRect(x: right - side, y: bottom - side, width: side, height: side)
+    let second = PictureRect(x: right - 2 * side, y: bottom - side, width: side, height: side)
+    #expect(rectangles { $0.participant.isMicrophoneOff = true } == [first])
+    for (quality, marks) in [
+      (ConnectionQuality.unknown, []), (.good, []), (.fair, [first]), (.poor, [first]),
+    ] {
+      #expect(rectangles { $0.participant.connectionQuality = quality } == marks, "\(quality)")
+    }
+    let both = { (signs: inout PlaceSigns) in
+      signs.participant.isMicrophoneOff = true
+      signs.participant.connectionQuality = .poor
+    }
+    #expect(rectangles(both) == [first, second])
+    // Where a small picture is in that corner, the marks are in the other one.
+    let other = rectangles {
+      both(&$0)
+      $0.isCornerCovered = true
+    }
+    #expect(other.map(\.x) == [100 + side, 100])
+  }
+
+  @Test func theWorseTheConnectionIsTheFewerBarsAreColoured() {
+    /// How many pixels have a colour, and not a shade of gray.
+    func coloured(_ quality: ConnectionQuality) -> Int {
+      let image = picture { $0.participant.connectionQuality = quality }
+      return (0..<320 * 180).count { pixel in
+        let colors = image.bytes[pixel * 4..<pixel * 4 + 3]
+        return (colors.max() ?? 0) - (colors.min() ?? 0) > 60
+      }
+    }
+    // The bars are 4 units wide, and 4 and 8 units high.
+    #expect(coloured(.good) == 0)
+    #expect(coloured(.poor) == 4 * 4)
+    #expect(coloured(.fair) == 4 * 4 + 4 * 8)
+  }
+
+  // MARK: - Covers
+
+  /// WCAG 2.2: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio
+  @Test func whiteInitialsCanBeReadOnEveryColour() {
+    func linear(_ value: Double) -> Double { value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4) }
+    for hue in 0..<360 {
+      let color = OverlayDrawing.discColor(hue: Double(hue) / 360)
+      let luminance = 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue)
+      #expect(1.05 / (luminance + 0.05) >= 4.5, "hue \(hue): \(color)")
+    }
+    let red = OverlayDrawing.discColor(hue: 0)
+    #expect(red.red > 2.9 * red.green && red.green == red.blue, "\(red)")
+  }
+
+  @Test(arguments: [StreamPlaceholder.cameraOff, .audioOnly])
+  func somebodyWithoutAPictureHasADiscInTheirColour(placeholder: StreamPlaceholder) {
+    let participant = Participant(name: "Anna Berg")
+    let image = picture {
+      $0.participant = participant
+      $0.cover = .init(placeholder)
+    }
+    let (red, green, blue) = OverlayDrawing.discColor(hue: participant.hue)
+    let disc = [blue, green, red].map { UInt8(($0 * 255).rounded()) }
+    let places = (0..<320 * 180).filter { pixel in
+      zip(image.bytes[pixel * 4..<pixel * 4 + 3], disc).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
+    }
+    let (columns, rows) = (places.map { $0 % 320 }, places.map { $0 / 320 })
+    // The disc's diameter is 0.4 of the height. At its rim, the colours are mixed. The initials are on it.
+    #expect(abs((columns.max() ?? 0) - (columns.min() ?? 0) - 70) <= 2)
+    #expect(abs((rows.max() ?? 0) - (rows.min() ?? 0) - 70) <= 2)
+    #expect(abs((columns.max() ?? 0) + (columns.min() ?? 0) - 320) <= 2, "it is in the middle")
+    #expect(Double(places.count) > 0.6 * .pi * 36 * 36)
+  }
+
+  @Test(arguments: [
+    StreamPlaceholder.waiting, .reconnecting, .inPictureInPicture, .ended, .failed("no server"),
+  ])
+  func aPictureThatIsMissingForAnotherReasonHasNoInitials(placeholder: StreamPlaceholder) {
+    #expect(!PlaceSigns.Cover(placeholder).hasInitials)
+  }
+
+  @Test func initialsStayWhereThereIsNoRoomForTheText() throws {
+    func cover(_ height: Int, _ name: String) throws -> PictureSize {
+      let parts = parts {
+        $0.rectangle = PictureRect(x: 0, y: 0, width: 160, height: height)
+        $0.participant.name = name
+        $0.showsName = false
+        $0.cover = .init(.cameraOff)
+      }
+      #expect(parts.count == 2 && parts[0].rectangle.height == height)
+      return parts[1].rectangle.size
+    }
+    let text = try cover(180, "").height
+    #expect(try cover(160, "Anna").height == 64 + 8 + text)
+    #expect(try cover(30, "Anna").height == 18, "the disc alone")
+    #expect(try cover(30, "").height == text, "nobody knows the name")
+  }
+
+  // MARK: - Drawing
+
+  /// Parts that cover what is below them are drawn without cairo.
+  @Test func aPartIsDrawnAsCairoDrawsIt() {
+    let area = PictureRect(x: 10, y: 20, width: 40, height: 30)
+    func picture(_ opacity: Double) -> [UInt8] {
+      let overlay = WindowOverlay()
+      overlay.set([
+        .init(color: (0.2, 0.4, 0.6), in: PictureRect(x: 0, y: 0, width: 25, height: 100), opacity: 1),
+        .init(color: (1, 0, 0), in: PictureRect(x: 45, y: 45, width: 100, height: 100), opacity: 1),
+        // Something outside that has to be drawn by cairo, and that nobody sees.
+        .init(gray: 1, in: PictureRect(x: 0, y: 0, width: 11, height: 21), opacity: opacity),
+      ])
+      var bytes = [UInt8](repeating: 77, count: 40 * 30 * 4)
+      bytes.withUnsafeMutableBufferPointer { bytes in
+        guard let base = bytes.baseAddress else { return }
+        overlay.draw(on: base, stride: 160, in: area) { _ in }
+      }
+      return (0..<40 * 30).flatMap { Array(bytes[$0 * 4..<$0 * 4 + 3]) }
+    }
+    #expect(picture(1) == picture(0.999_999))
+  }
+
+  @Test func anImageIsDrawnOnceUntilItIsNotUsedAnyMore() {
+    var images = LabelImages()
+    let first = images[.name("Anna", width: 100), 1]
+    images.forgetUnused()
+    #expect(images[.name("Anna", width: 100), 1] === first)
+    #expect(images[.name("Anna", width: 100), 2] !== first, "at another scale it is another image")
+    let second = images[.name("Anna", width: 100), 2]
+    images.forgetUnused()
+    images.forgetUnused()
+    #expect(images[.name("Anna", width: 100), 2] !== second)
+  }
+}
