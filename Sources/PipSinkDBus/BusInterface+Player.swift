@@ -134,7 +134,9 @@ extension PictureInPictureSession {
     guard info(of: id) != nil else {
       return ["mpris:trackid": .objectPath("/org/mpris/MediaPlayer2/TrackList/NoTrack")]
     }
-    var values: [String: BusValue] = ["mpris:trackid": .objectPath(trackID), "xesam:title": .string(name(of: id))]
+    var values: [String: BusValue] = [
+      "mpris:trackid": .objectPath(trackID), "xesam:title": .string(participant(of: id).name),
+    ]
     if let duration = playerDuration { values["mpris:length"] = .microseconds(duration) }
     return values
   }

@@ -42,6 +42,7 @@ extension BusInterface {
         BusMethod("StopPlayingStream", .stream("stream")) { try $0.removeStream($1) },
         BusMethod("SetMuted", .bool("muted")) { $0.isMuted = $1 },
         BusMethod("SetName", .stream("stream"), .text("name")) { try $0.setName($2.isEmpty ? nil : $2, of: $1) },
+        BusMethod("SetCaption", .stream("stream"), .text("text")) { try $0.setCaption($2, for: $1) },
         BusMethod("SetCameraState", .stream("stream"), .choice("state", of: DeviceState.self)) {
           try $0.setCameraState($2, of: $1)
         },
@@ -96,7 +97,8 @@ extension BusInterface {
         BusProperty("PictureInPictureAspectRatio", "d") { .double($0.controller.aspectRatio ?? 0) },
         BusProperty("Streams", "a{ss}") { .texts(of: $0.streams) { $0.state.name } },
         BusProperty("StreamErrors", "a{ss}") { .texts(of: $0.streams) { $0.failure?.description } },
-        BusProperty("Names", "a{ss}") { session in .texts(of: session.streams) { session.name(of: $0.id) } },
+        BusProperty("Names", "a{ss}") { session in .texts(of: session.streams) { session.participant(of: $0.id).name }
+        },
         BusProperty("Cameras", "a{ss}") { .texts(of: $0.streams) { $0.camera.rawValue } },
         BusProperty("Microphones", "a{ss}") { .texts(of: $0.streams) { $0.microphone.rawValue } },
         BusProperty("Demands", "a{ss}") { .texts(of: $0.streams) { "\($0.demand)" } },

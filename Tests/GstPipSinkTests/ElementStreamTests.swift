@@ -159,7 +159,7 @@ import Testing
   @Test func aStreamIsNamedByTheApplicationOrElseByItsTitleOrItsID() async throws {
     let harness = try ElementHarness("surface=offscreen sync=false stream-id=a session=\(#function)")
     let notifications = ElementPlaybackTests.Notifications("stream-name", of: harness.element)
-    func name() async throws -> String { try await harness.onInterface { $0.session.name(of: "a") } }
+    func name() async throws -> String { try await harness.onInterface { $0.session.participant(of: "a").name } }
     func tell(_ tags: String) {
       let list = gst_tag_list_new_from_string("taglist, \(tags)")
       #expect(gst_harness_push_event(harness.harness, gst_event_new_tag(list)) != 0)

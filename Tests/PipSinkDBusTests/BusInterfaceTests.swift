@@ -130,11 +130,11 @@ import Testing
     let interface = BusInterface.session()
     try await started(call)
     _ = try interface.perform("SetName", ["a", .string("Anna\u{7} Schmidt")], on: call.session)
-    #expect(call.session.name(of: "a") == "Anna  Schmidt")
+    #expect(call.session.participant(of: "a").name == "Anna  Schmidt")
     let names = ["a": BusValue.string("Anna  Schmidt"), "b": .string("b")]
     #expect(interface.values(of: call.session)["Names"] == .dictionary(of: "s", names))
     _ = try interface.perform("SetName", ["a", ""], on: call.session)
-    #expect(call.session.name(of: "a") == "a")
+    #expect(call.session.participant(of: "a").name == "a")
     #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
       try interface.perform("SetName", ["c", "Carl"], on: call.session)
     }
@@ -171,7 +171,13 @@ import Testing
     }
     _ = try interface.perform("SetMirrored", ["a", .bool(true)], on: call.session)
     #expect(call.session.isMirrored("a") && !call.session.isMirrored("b"))
-    for (method, value) in [("SetConnectionQuality", BusValue.string("good")), ("SetMirrored", .bool(true))] {
+    for text in ["one\ntwo", ""] {
+      _ = try interface.perform("SetCaption", ["a", .string(text)], on: call.session)
+      #expect(call.session.participant(of: "a").caption == text)
+    }
+    for (method, value) in [
+      ("SetConnectionQuality", BusValue.string("good")), ("SetMirrored", .bool(true)), ("SetCaption", "hello"),
+    ] {
       #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
         try interface.perform(method, ["c", value], on: call.session)
       }
@@ -292,6 +298,7 @@ import Testing
     ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
     ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
     ("SetConnectionQuality", ["", "good"]), ("SetConnectionQuality", ["a", "bad"]), ("SetMirrored", ["", .bool(true)]),
+    ("SetCaption", ["", "text"]),
     ("SetName", ["", "Anna"]), ("SetPictureInPictureLayout", ["circle"]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(0), .unsigned32(9)]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(16), .unsigned32(.max)]), ("SetProcessors", ["", "nv12"]),

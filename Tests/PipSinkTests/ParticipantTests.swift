@@ -66,10 +66,22 @@ import Testing
     #expect(await call.clock.reach(0.3))
     #expect(await eventually { call.speakers == [[], []] })
     // Nobody looks any more, until somebody speaks again.
-    #expect(call.session.speechWatch == nil)
+    #expect(call.session.participantWatch == nil)
     try call.session.setAudioLevel(1, of: "a")
     #expect(call.speakers == [["a"], ["a"]])
     #expect(await call.clock.isAwaited(in: 0.5))
+  }
+
+  @Test func aLongCaptionDoesNotKeepAnybodySpeaking() async throws {
+    let call = try await Call()
+    call.session.show(caption: "Hello", for: .seconds(100), over: "a")
+    #expect(await call.clock.isAwaited(in: 100))
+    try call.session.setAudioLevel(1, of: "b")
+    #expect(await call.clock.reach(0.5))
+    #expect(await eventually { call.speakers == [[], []] })
+    #expect(await call.clock.reach(99.5))
+    #expect(await eventually { call.display.participants["a"]?.caption == "" })
+    #expect(call.session.participantWatch == nil)
   }
 
   @Test func aMicrophoneThatIsOffDoesNotSpeak() async throws {
@@ -124,6 +136,23 @@ import Testing
     #expect(await eventually { display.participants["a"]?.isSpeaking == true })
     #expect(display.participants["b"]?.isSpeaking != true)
     await session.stop()
+  }
+
+  @Test func aCaptionIsShownWhereverTheStreamIs() async throws {
+    let call = try await Call()
+    let own = try call.session.addPictureInPictureWindow(for: "b")
+    try call.session.setCaption("Guten\nMorgen", for: "b")
+    #expect(call.display.participants["b"]?.caption == "Guten\nMorgen")
+    #expect(own.presentation.places.map(\.participant.caption) == ["Guten\nMorgen"])
+    try call.session.setCaption("a\u{202E}b\tc\u{0}d", for: "b")
+    #expect(own.presentation.places.map(\.participant.caption) == ["a b c d"], "it changes no direction of other texts")
+    try call.session.setCaption(String(repeating: "e\u{301}", count: 1000), for: "b")
+    #expect(call.session.participant(of: "b").caption.unicodeScalars.count == 1000)
+    try call.session.setCaption(nil, for: "b")
+    #expect(own.presentation.places.map(\.participant.caption) == [""])
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
+      try call.session.setCaption("hello", for: "c")
+    }
   }
 
   @Test func aConnectionIsAsGoodAsTheAppSays() async throws {

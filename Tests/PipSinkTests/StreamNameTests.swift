@@ -28,7 +28,7 @@ import Testing
     let call = try Call()
     for id: StreamID in ["a", "b"] { try call.session.addStream(id).consume(try PlainFrame.make([255, 255, 255])) }
     try call.session.setName("Anna", of: "a")
-    #expect(call.session.name(of: "a") == "Anna" && call.session.name(of: "b") == "b")
+    #expect(call.session.participant(of: "a").name == "Anna" && call.session.participant(of: "b").name == "b")
     #expect(call.display.participants == ["a": Participant(name: "Anna")])
     try call.session.startPictureInPicture("a")
     try call.session.setSecondPictureInPictureStream("b")
@@ -48,7 +48,7 @@ import Testing
     let call = try Call()
     for name in ["a", "Anna"] {
       try call.session.addStream("a").consume(try PlainFrame.make([255, 255, 255]))
-      #expect(call.session.name(of: "a") == "a")
+      #expect(call.session.participant(of: "a").name == "a")
       try call.session.startPictureInPicture("a")
       #expect(call.shown == ["a"], "the name was \(name) before")
       try call.session.setName("Anna", of: "a")
@@ -70,9 +70,9 @@ import Testing
     let call = try Call()
     _ = try call.session.addStream("a")
     try call.session.setName("one\ntwo\u{202E}\u{0}three", of: "a")
-    #expect(call.session.name(of: "a") == "one two  three")
+    #expect(call.session.participant(of: "a").name == "one two  three")
     try call.session.setName(String(repeating: "e\u{301}", count: 1000), of: "a")
-    #expect(call.session.name(of: "a").unicodeScalars.count == 256)
+    #expect(call.session.participant(of: "a").name.unicodeScalars.count == 256)
   }
 
   @Test func theTextsThatAreShownAreThoseOfTheApp() async {

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// What is drawn over the picture of a place.
-@Suite struct PlaceSignsTests {
+@Suite(.serialized) struct PlaceSignsTests {
   private static let area = PictureRect(x: 100, y: 50, width: 320, height: 180)
 
   private func signs(_ change: (inout PlaceSigns) -> Void) -> PlaceSigns {
@@ -165,6 +165,123 @@ import Testing
     #expect(try cover(160, "Anna").height == 64 + 8 + text)
     #expect(try cover(30, "Anna").height == 18, "the disc alone")
     #expect(try cover(30, "").height == text, "nobody knows the name")
+  }
+
+  // MARK: - Captions
+
+  /// Latin, with a line that has to be broken; Arabic, which runs from right to left and whose letters join; Chinese,
+  /// which has no spaces.
+  private static let captions = [
+    "Good morning, everybody!\nThis line is so long that it does not fit in the picture, and it has to be broken.",
+    "صباح الخير يا أصدقائي", "早上好，今天的天气很好，我们一起出去散步吧。",
+  ]
+
+  @Test(arguments: captions)
+  func aCaptionIsThePictureThatPangoDraws(text: String) async throws {
+    // Here the font has 27 units, and a caption's ground is 32, since a quarter of mid-gray is left.
+    let (size, fontSize, ground) = (PictureSize(width: 640, height: 360), 27.0, UInt8(32))
+    let picture = picture {
+      $0.rectangle = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
+      $0.participant.caption = text
+    }
+    let place = try #require(
+      rectangles {
+        $0.rectangle = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
+        $0.participant.caption = text
+      }.last)
+    // It is in the middle, above the marks.
+    #expect(abs(2 * place.x + place.width - 640) <= 1 && place.y + place.height == 360 - 24)
+    #expect(place.width <= 576 && place.height <= 360 / 3 + 10)
+    let folder = try TemporaryFolder()
+    let width = 640 * 0.9 - 2 * (fontSize * 0.4).rounded()
+    let view = try RunningProgram(
+      "/usr/bin/pango-view",
+      [
+        "--text", text, "--font", "Sans \(Int(fontSize))px", "--dpi", "72", "--width", "\(Int(width))",
+        "--wrap", "word-char", "--align", "center", "--margin", "0", "--foreground", "white", "--background", "#202020",
+        "--no-display",
+        "--output", folder.path("text.png"),
+      ])
+    #expect(try await view.result(seconds: 60).status == 0)
+    let expected = try await PictureFile.decoded(folder.path("text.png"))
+    // Where in the picture the text fits best. Pango's own picture is as wide as the line may be.
+    var best = 0.0
+    let x = (640 - expected.size.width) / 2
+    for left in x - 2...x + 2 {
+      for top in place.y...place.y + 10 where top + expected.size.height <= size.height {
+        // Only the caption is compared, and not what is beside it.
+        let start = max(place.x + 8, left)
+        let width = min(place.x + place.width - 8, left + expected.size.width) - start
+        let shown = picture.cropped(x: start, y: top, width: width, height: expected.size.height)
+        let theirs = expected.cropped(x: start - left, y: 0, width: width, height: expected.size.height)
+        best = max(best, Oracle.psnr(shown.bytes, theirs.bytes))
+      }
+    }
+    #expect(best > 30, "\(best) dB")
+    let isWhite = expected.bytes.contains { $0 > 250 }
+    #expect(isWhite && picture.bytes.contains { $0 > 250 })
+    #expect(picture.pixel(place.x + place.width / 2, place.y + 1).prefix(3).allSatisfy { $0 == ground })
+  }
+
+  /// What is over a picture may be of any brightness, and the text on its ground is white.
+  @Test func aCaptionCanBeReadOverAWhitePicture() {
+    let ground = pow((1 - OverlayDrawing.captionGround + 0.055) / 1.055, 2.4)
+    #expect(1.05 / (ground + 0.05) >= 4.5)
+  }
+
+  @Test func aCaptionIsAsLargeAsItsStyleAndItsPictureSay() {
+    var style = CaptionStyle()
+    func height(_ picture: PictureSize, scale: Double = 1) -> Int {
+      OverlayDrawing.caption("Text", size: picture, style, scale: scale).size.height
+    }
+    let (window, place) = (PictureSize(width: 320, height: 180), PictureSize(width: 106, height: 60))
+    let usual = height(window)
+    // A line of a font with 13.5 units, and of one with the smallest size, 11.
+    #expect((18...22).contains(usual) && (14...18).contains(height(place)))
+    #expect(height(PictureSize(width: 640, height: 360), scale: 2) == 2 * usual)
+    style.scale = 2
+    #expect(abs(height(window) - 2 * usual) <= 2)
+    for scale in [-1, 0, .nan, 1e9] as [Double] {
+      style.scale = scale
+      #expect((5...90).contains(style.fontSize(inHeight: 180)), "\(scale)")
+    }
+  }
+
+  @Test func aCaptionIsAtTheTopWhereItsStyleSaysSo() {
+    func top() -> Int? { rectangles { $0.participant.caption = "Text" }.last?.y }
+    defer { CaptionStyle.current = CaptionStyle() }
+    CaptionStyle.current.isAtTop = true
+    #expect(top() == 50 + 12)
+    CaptionStyle.current.isAtTop = false
+    #expect((150...190).contains(top() ?? 0))
+  }
+
+  @Test(
+    arguments: [
+      (nil, true), (.cameraOff, true), (.audioOnly, true), (.waiting, false), (.reconnecting, false),
+      (.inPictureInPicture, false), (.ended, false), (.failed("no server"), false),
+    ] as [(StreamPlaceholder?, Bool)])
+  func aCaptionIsWhereSomebodyIsSeenOrHeard(placeholder: StreamPlaceholder?, isShown: Bool) {
+    func count(_ caption: String) -> Int {
+      parts {
+        $0.cover = placeholder.map { .init($0) }
+        $0.participant.caption = caption
+      }.count
+    }
+    #expect(count("Text") - count("") == (isShown ? 1 : 0))
+  }
+
+  @Test func aCaptionIsInsideThePictureWhateverItSays() {
+    for text in [String(repeating: "\n", count: 1000), String(repeating: "long ", count: 200), "\u{301}", " "] {
+      for size in [Self.area.size, PictureSize(width: 4, height: 3)] {
+        let area = PictureRect(x: 100, y: 50, width: size.width, height: size.height)
+        let place = rectangles {
+          $0.rectangle = area
+          $0.participant.caption = text
+        }.last
+        #expect(place.map { $0.y >= 50 && $0.height <= area.height + 1 } == true, "\(String(describing: place))")
+      }
+    }
   }
 
   // MARK: - Drawing

@@ -168,7 +168,7 @@ import Testing
   @Test func whatElseAnEngineTellsIsCalledAsThePageSays() throws {
     _ = try session.addInput("anna")
     try session.setName("Anna", of: "anna")
-    #expect(session.name(of: "anna") == "Anna")
+    #expect(session.participant(of: "anna").name == "Anna")
     session.endInput("anna")
     #expect(session.info(of: "anna")?.state == .ended)
     session.reconnectInput("anna")

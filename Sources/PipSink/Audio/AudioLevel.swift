@@ -6,7 +6,7 @@ public struct AudioLevel: Equatable, Sendable {
   /// The root mean square over all channels, in dBFS: 0 is the loudest square wave, -3 the loudest sine wave.
   public var rms: Double
   /// The highest sample of all channels, in dBFS.
-  public var peak: Double
+  package var peak: Double
 
   /// Makes a level from values in dBFS.
   init(rms: Double, peak: Double) {

@@ -42,6 +42,9 @@ public enum EngineEvent: Sendable {
   case framesSkipped(StreamID, caps: String)
   /// The loudness of a stream. The event is sent for each message of a `level` element in the stream's audio branch.
   case audioLevel(StreamID, AudioLevel)
+  /// A text belongs over a stream's picture from now on, for a duration or, with nil, until the next one. It comes from
+  /// an appsink for `text/x-raw` beside the stream's. A session shows it.
+  case caption(StreamID, String, duration: Duration?)
   /// A stream has sound, but no picture, and goes on with the sound alone.
   case streamHasNoVideo(StreamID)
   /// An audio element has failed, for instance because there is no sound server. Its branch has been removed from the
@@ -69,7 +72,7 @@ public enum EngineEvent: Sendable {
     switch self {
     case .formatChanged(let id, _), .streamStateChanged(let id, _), .cameraStateChanged(let id, _),
       .microphoneStateChanged(let id, _), .decodingSuspended(let id, _), .durationChanged(let id),
-      .framesSkipped(let id, _), .audioLevel(let id, _), .streamHasNoVideo(let id):
+      .framesSkipped(let id, _), .audioLevel(let id, _), .caption(let id, _, _), .streamHasNoVideo(let id):
       id
     case .stateChanged, .buffering, .customVideoRenderChanged, .audioFailed, .audioInterruptionBegan,
       .audioInterruptionEnded, .warning, .abandoned, .finished:

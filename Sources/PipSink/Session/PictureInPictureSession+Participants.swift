@@ -34,6 +34,19 @@ extension PictureInPictureSession {
     updateParticipant(of: streamID) { $0.connectionQuality = quality }
   }
 
+  /// Shows what is said at the moment as a text over a stream's picture, wherever the stream is shown, until another one
+  /// is set. The text is drawn at the window's resolution, in any script.
+  ///
+  /// - Parameters:
+  ///   - text: one line or several; nil, or an empty text, for nothing. Other control characters become spaces, and what
+  ///     follows the first 1000 characters (code points) is left out.
+  ///   - streamID: the stream.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
+  public func setCaption(_ text: String?, for streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    show(caption: text ?? "", for: nil, over: streamID)
+  }
+
   /// Changes what is shown of the person in a stream, everywhere.
   func updateParticipant(of id: StreamID, _ change: (inout Participant) -> Void) {
     guard let old = known[id]?.participant else { return }
@@ -45,40 +58,59 @@ extension PictureInPictureSession {
     for controller in controllers { controller.participants[id] = new }
   }
 
-  // MARK: - Speech
+  // MARK: - What lasts for a time
+
+  /// - Parameter duration: for how long the caption is shown; nil until there is another one.
+  func show(caption text: String, for duration: Duration?, over id: StreamID) {
+    let scalars = text.unicodeScalars.prefix(1000).map { $0.isUnseen && $0 != "\n" ? " " : $0 }
+    known[id]?.captionEnd = duration.map { engine.status.clock.now.advanced(by: $0) }
+    updateParticipant(of: id) { $0.caption = String(String.UnicodeScalarView(scalars)) }
+    if duration != nil { watchParticipants() }
+  }
 
   func note(level: Double, of id: StreamID) {
     controller.streamSelector.setAudioLevel(id, level)
-    guard level > PictureInPictureStreamSelector.silence, known[id]?.participant.isMicrophoneOff == false else {
+    guard level > PictureInPictureStreamSelector.silence, let old = known[id]?.participant, !old.isMicrophoneOff else {
       return
     }
     known[id]?.lastSpeech = engine.status.clock.now
+    // The next look finds that whoever speaks already has not stopped.
+    guard !old.isSpeaking else { return }
     updateParticipant(of: id) { $0.isSpeaking = true }
-    watchSpeech()
+    watchParticipants()
   }
 
-  /// Looks when somebody stops speaking, as long as anybody speaks.
-  private func watchSpeech() {
-    guard speechWatch == nil else { return }
+  /// Looks from now on when somebody stops speaking and when a caption ends, as long as anything lasts.
+  private func watchParticipants() {
     let clock = engine.status.clock
-    speechWatch = Task { [weak self] in
-      while let next = self?.endSpeech(at: clock.now), !Task.isCancelled { try? await clock.sleep(until: next) }
+    participantWatch?.cancel()
+    participantWatch = Task { [weak self] in
+      while !Task.isCancelled, let next = self?.endWhatIsOver(at: clock.now) { try? await clock.sleep(until: next) }
     }
   }
 
-  /// Notes who has stopped speaking.
+  /// Notes who has stopped speaking, and removes the captions whose time is over.
   ///
-  /// - Returns: when to look again; nil when nobody speaks.
-  private func endSpeech(at now: MonotonicTime) -> MonotonicTime? {
+  /// - Returns: when to look again; nil when nothing lasts any more.
+  private func endWhatIsOver(at now: MonotonicTime) -> MonotonicTime? {
     var next: MonotonicTime?
-    for (id, stream) in known where stream.participant.isSpeaking {
-      guard let end = stream.lastSpeech?.advanced(by: Self.speechHold), end > now else {
-        updateParticipant(of: id) { $0.isSpeaking = false }
-        continue
+    for (id, stream) in known {
+      if stream.participant.isSpeaking {
+        let end = stream.lastSpeech?.advanced(by: Self.speechHold) ?? now
+        if end > now { next = min(next ?? end, end) } else { updateParticipant(of: id) { $0.isSpeaking = false } }
       }
-      next = min(next ?? end, end)
+      guard var end = stream.captionEnd else { continue }
+      // A film that is paused keeps its caption.
+      if end <= now, isPlaybackPaused { end = now.advanced(by: Self.speechHold) }
+      if end > now {
+        known[id]?.captionEnd = end
+        next = min(next ?? end, end)
+      } else {
+        known[id]?.captionEnd = nil
+        updateParticipant(of: id) { $0.caption = "" }
+      }
     }
-    if next == nil { speechWatch = nil }
+    if next == nil { participantWatch = nil }
     return next
   }
 }

@@ -129,13 +129,10 @@ extension PictureInPictureSession {
     try check(streamID)
     let scalars = (name ?? streamID.rawValue).unicodeScalars.prefix(256).map { $0.isUnseen ? " " : $0 }
     let new = String(String.UnicodeScalarView(scalars))
-    guard new != self.name(of: streamID) else { return }
+    guard new != participant(of: streamID).name else { return }
     updateParticipant(of: streamID) { $0.name = new }
     emit(.nameChanged(streamID))
   }
-
-  /// The name by which the user knows a stream. It is that of the ID where the stream has no other one.
-  public func name(of streamID: StreamID) -> String { participant(of: streamID).name }
 
   // MARK: - Following streams
 

@@ -193,6 +193,7 @@ extension PictureInPictureSession {
       if state == .off { controller.streamSelector.setAudioLevel(id, 0) }
       show(id)
     case .audioLevel(let id, let level): note(level: level.linear, of: id)
+    case .caption(let id, let text, let duration): show(caption: text, for: duration, over: id)
     case .audioInterruptionBegan, .audioInterruptionEnded: updatePlayback()
     case .durationChanged(let id): updateDuration(of: id)
     default: break

@@ -20,6 +20,7 @@ extension PictureInPictureSession {
   ) async throws(PipSinkError) {
     let wanted = max(.zero, min(position, duration(of: streamID) ?? position))
     try await engine.seekStream(streamID, to: wanted, isAccurate: isAccurate)
+    if known[streamID]?.captionEnd != nil { show(caption: "", for: nil, over: streamID) }
     emit(.seeked(streamID, to: wanted))
   }
 

@@ -101,8 +101,9 @@ public final class PictureInPictureSession {
   var skipping: Task<Void, Never>?
   /// Notes streams that stall or freeze; nil while none can.
   var flowWatch: Task<Void, Never>?
-  /// Notes when somebody has stopped speaking; nil while nobody speaks.
-  var speechWatch: Task<Void, Never>?
+  /// Notes when somebody has stopped speaking, and when the time of a caption is over; nil while there is nothing to
+  /// wait for.
+  var participantWatch: Task<Void, Never>?
   /// Looks again at the demand for streams, for which less has been asked for a moment.
   var demandWatch: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
@@ -170,7 +171,7 @@ public final class PictureInPictureSession {
     for task in tasks { task.cancel() }
     flowWatch?.cancel()
     demandWatch?.cancel()
-    speechWatch?.cancel()
+    participantWatch?.cancel()
     display.eventHandler = nil
   }
 

@@ -20,6 +20,8 @@ struct SessionStream {
   var shownInApp: Shown?
   /// When its sound was loud enough for speech the last time; nil before that.
   var lastSpeech: MonotonicTime?
+  /// When its caption is removed; nil for a caption that stays.
+  var captionEnd: MonotonicTime?
   /// The duration of a source that can be sought in.
   var duration: MediaTime?
   /// After how long without a frame a pushed stream counts as stalled; nil for never.

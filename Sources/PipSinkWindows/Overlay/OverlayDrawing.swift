@@ -56,6 +56,48 @@ enum OverlayDrawing {
       ground: (coverGray, coverGray, coverGray, 1))
   }
 
+  /// Draws a caption on a dark ground. White on it has a contrast of at least 4.5 to 1 over any picture.
+  ///
+  /// - Parameter size: the size of the picture that it is over, in pixels.
+  static func caption(_ text: String, size: PictureSize, _ style: CaptionStyle, scale: Double) -> OverlayImage {
+    let (width, height) = (Double(size.width) / scale, Double(size.height) / scale)
+    let fontSize = style.fontSize(inHeight: height)
+    let (paddingX, paddingY) = ((fontSize * 0.4).rounded(), (fontSize * 0.15).rounded())
+    let layOut = { (layout: OpaquePointer) in
+      pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER)
+      pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
+      // More than two thirds of the picture are left free.
+      pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
+      pango_layout_set_height(layout, Int32(max(1, height / 3) * Double(PANGO_SCALE)))
+      pango_layout_set_width(layout, Int32(max(1, width * 0.9 - 2 * paddingX) * Double(PANGO_SCALE)))
+    }
+    var extents = PangoRectangle()
+    _ = OverlayImage(PictureSize(width: 1, height: 1), scale: scale) { context in
+      withText(text, font: "sans", size: fontSize, on: context) { layout in
+        layOut(layout)
+        pango_layout_get_pixel_extents(layout, nil, &extents)
+      }
+    }
+    let extent = PictureSize(
+      width: Int((Double(extents.width) + 2 * paddingX).rounded(.up)),
+      // Each paragraph has one line at least, and there may be many.
+      height: Int(min(height, Double(extents.height) + 2 * paddingY).rounded(.up)))
+    return OverlayImage(extent.scaled(by: scale), scale: scale) { context in
+      guard let context else { return }
+      cairo_set_source_rgba(context, 0, 0, 0, captionGround)
+      fillRounded(context, 0, 0, Double(extent.width), Double(extent.height), radius: fontSize * 0.25)
+      withText(text, font: "sans", size: fontSize, on: context) { layout in
+        layOut(layout)
+        cairo_set_source_rgb(context, 1, 1, 1)
+        cairo_move_to(context, paddingX - Double(extents.x), paddingY)
+        pango_cairo_show_layout(context, layout)
+      }
+    }
+  }
+
+  /// The opacity of the black ground of a caption.
+  static let captionGround = 0.75
+
   /// Draws a help text of several lines in a monospaced font.
   static func help(_ text: String, scale: Double) -> OverlayImage {
     label(text, font: "monospace", size: 13, padding: (16, 16), scale: scale, ground: (0, 0, 0, 0.8))

@@ -56,6 +56,15 @@ struct PlaceSigns {
       end -= image.size.width
       parts.append(.init(image: image, origin: (end, bottom - image.size.height)))
     }
+    // A stream that is shown elsewhere, or not at all, has no caption here.
+    if !participant.caption.isEmpty, cover?.hasInitials ?? true {
+      // It stands above the name and the marks, whether or not there are any, so that it does not jump.
+      let style = CaptionStyle.current
+      let image = images[.caption(participant.caption, rectangle.size, style), scale]
+      let margin = Int(nearest: Double(OverlayDrawing.markSide) * scale)
+      let top = style.isAtTop ? rectangle.y + margin / 2 : max(rectangle.y, bottom - margin - image.size.height)
+      parts.append(.init(image: image, origin: (rectangle.x + (rectangle.width - image.size.width) / 2, top)))
+    }
     if participant.isSpeaking, marksSpeakers { parts += ring(width: max(1, Int(nearest: 3 * scale))) }
     return parts
   }
@@ -86,6 +95,8 @@ struct LabelImages {
     /// A name in a corner of a picture.
     case name(String, width: Int)
     case mark(ControlIcon)
+    /// A caption over a picture.
+    case caption(String, PictureSize, CaptionStyle)
   }
 
   private(set) var images: [Label: OverlayImage] = [:]
@@ -103,6 +114,8 @@ struct LabelImages {
         case .cover(let text, let initials, let hue, let size):
           OverlayDrawing.cover(text, initials: initials, hue: hue, size: size, scale: scale)
         case .name(let name, let width): OverlayDrawing.name(name, width: width, scale: scale)
+        case .caption(let text, let size, let style):
+          OverlayDrawing.caption(text, size: size, style, scale: scale)
         case .mark(let icon): OverlayDrawing.mark(icon, scale: scale)
         }
       images[label] = image

@@ -22,6 +22,8 @@ struct TimedAction {
     /// Sets the state of a stream's camera, as the remote side's signalling does.
     case camera(DeviceState, StreamID)
     case microphone(DeviceState, StreamID)
+    /// Shows a caption over a stream's picture; an empty one shows none.
+    case caption(StreamID, String)
     /// Sets how good the connection to a stream's participant is.
     case connection(ConnectionQuality, StreamID)
     /// Closes picture-in-picture, as the window's close button does.
@@ -104,6 +106,7 @@ struct TimedAction {
     case "camera-off": .camera(.off, StreamID(id))
     case "microphone-on": .microphone(.on, StreamID(id))
     case "microphone-off": .microphone(.off, StreamID(id))
+    case "caption": id.divided(at: ":").map { .caption(StreamID($0.before), $0.behind) }
     case "connection":
       id.divided(at: "=").flatMap { id, quality in
         ConnectionQuality(rawValue: quality).map { .connection($0, StreamID(id)) }

@@ -284,7 +284,7 @@ final class PlaySession {
     // Another stream may have been started since.
     case .finished where engine.hasFinished: finishIfNothingIsToCome()
     case .finished, .stateChanged, .cameraStateChanged, .microphoneStateChanged,
-      .decodingSuspended, .durationChanged, .buffering, .audioLevel:
+      .decodingSuspended, .durationChanged, .buffering, .audioLevel, .caption:
       break
     }
   }

@@ -70,15 +70,24 @@ final class Pipeline: @unchecked Sendable {
     let sinks: [GstElementPointer] = withObjects(gst_bin_iterate_recurse(bin), as: GstElement.self) { elements in
       elements.reversed().filter { $0.isA(gst_app_sink_get_type()) || StreamElement.of($0) != nil }
     }
-    streams = sinks.map { Stream(id: StreamElement.of($0)?.streamID($0) ?? StreamID($0.elementName), sink: $0) }
+    let captionSinks = sinks.filter(CaptionSink.isOne)
+    streams = sinks.filter { !captionSinks.contains($0) }.map(Self.stream)
     let names = description.elementNames
-    if let sink = sinks.first, sinks.count == 1, isUnnamed(streams[0], names) {
-      streams = [Stream(id: streamID ?? Self.onlyStreamID, sink: sink)]
+    if streams.count == 1, isUnnamed(streams[0], names) {
+      streams = [Stream(id: streamID ?? Self.onlyStreamID, sink: streams[0].sink)]
     }
+    let owned = captionSinks.filter { !streams.isEmpty && owner(of: $0) != nil }
+    // A text that belongs to no stream, or to several, is refused like a stream of text.
+    streams += captionSinks.filter { !owned.contains($0) }.map(Self.stream)
     try validate(names)
+    for sink in owned { CaptionSink.prepare(sink) }
     guard let streamID else { return }
     guard streams.count == 1 else { throw .pipeline(.notOneStream(streams.map(\.id))) }
     streams = [Stream(id: streamID, sink: streams[0].sink)]
+  }
+
+  private static func stream(of sink: GstElementPointer) -> Stream {
+    Stream(id: StreamElement.of(sink)?.streamID(sink) ?? StreamID(sink.elementName), sink: sink)
   }
 
   deinit {

@@ -26,6 +26,9 @@ extension PipelineRun {
     case GST_MESSAGE_APPLICATION:
       if BusNote.streamRefused.isIn(message) {
         handleRefusal(message)
+      } else if let caption = CaptionSink.caption(in: message) {
+        guard let id = pipeline.owner(of: caption.element) else { break }
+        send(.caption(id, caption.text, duration: caption.duration))
       } else if let stream = pipeline.endedStream(message), !stream.isStillPicture {
         close([(stream.id, .ended)])
       }

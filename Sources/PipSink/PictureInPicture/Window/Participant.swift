@@ -6,6 +6,9 @@ public struct Participant: Equatable, Sendable {
   public var isMicrophoneOff = false
   /// Whether a ring says that the person speaks, where several people are shown.
   public var isSpeaking = false
+  /// What is said at the moment, as a text over the picture, of one line or several; empty for nothing. Subtitles of a
+  /// film are captions, too.
+  public var caption = ""
   /// How good the person's connection is. A mark says when it is not good.
   public var connectionQuality = ConnectionQuality.unknown
 

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import TestSupport
+
+/// Texts of a pipeline that are captions of its streams.
+@MainActor @Suite(.timeLimit(.minutes(2))) struct CaptionSinkTests {
+  nonisolated private static let video = "videotestsrc is-live=true ! video/x-raw,width=64,height=36 ! appsink name="
+
+  /// Plays a pipeline until something has been shown as a caption, and returns all captions, those that end as "".
+  private func captions(
+    of pipeline: String, count: Int, _ look: (PictureInPictureSession) async throws -> Void = { _ in }
+  ) async throws -> [String] {
+    let display = try LayerDisplay(pictureInPictureHost: OffscreenPictureInPictureWindow())
+    let session = try PictureInPictureSession(.text(pipeline), display: display)
+    var captions: [String] = []
+    display.participantChanged = { _, participant in
+      if participant.caption != captions.last ?? "" { captions.append(participant.caption) }
+    }
+    try await session.start()
+    try await look(session)
+    #expect(await eventually { captions.count >= count })
+    await session.stop()
+    return captions
+  }
+
+  @Test func subtitlesOfAFileAreCaptionsForTheirTime() async throws {
+    let folder = try TemporaryFolder()
+    let subtitles = """
+      1
+      00:00:00,100 --> 00:00:00,400
+      <i>Tom</i> & Jerry <3
+
+      2
+      00:00:00,500 --> 00:00:00,700
+      صباح الخير
+      早上好
+
+      """
+    try subtitles.write(toFile: folder.path("film.srt"), atomically: true, encoding: .utf8)
+    let found = try await captions(
+      of: Self.video
+        + "film filesrc location=\(folder.path("film.srt")) ! subparse ! appsink name=text caps=text/x-raw",
+      count: 4)
+    #expect(found == ["Tom & Jerry <3", "", "صباح الخير\n早上好", ""])
+  }
+
+  @Test func aTextBelongsToTheStreamWhoseNameItsAppsinkHas() async throws {
+    let folder = try TemporaryFolder()
+    try "1\n00:00:00,000 --> 00:10:00,000\nHello\n\n".write(
+      toFile: folder.path("film.srt"), atomically: true, encoding: .utf8)
+    let display = try OffscreenDisplay()
+    let session = try PictureInPictureSession(
+      .text(
+        Self.video + "a " + Self.video
+          + "b filesrc location=\(folder.path("film.srt")) ! subparse ! appsink name=b-text caps=text/x-raw"),
+      display: display)
+    #expect(session.engine.streamIDs == ["a", "b"])
+    try await session.start()
+    #expect(await eventually { display.participants["b"]?.caption == "Hello" })
+    #expect(display.participants["a"]?.caption ?? "" == "")
+    // The app's own text replaces it, and stays.
+    try session.setCaption("Bye", for: "b")
+    #expect(session.known["b"]?.captionEnd == nil && display.participants["b"]?.caption == "Bye")
+    await session.stop()
+  }
+
+  @Test(arguments: [
+    "\(video)a \(video)b appsrc ! appsink name=text caps=text/x-raw", "appsrc ! appsink name=text caps=text/x-raw",
+  ])
+  func aTextThatBelongsToNoStreamIsRefused(pipeline: String) throws {
+    #expect {
+      try VideoEngine(.text(pipeline))
+    } throws: { error in
+      guard case PipSinkError.stream(.unsupportedCaps("text", let caps))? = error as? PipSinkError else { return false }
+      return caps.contains("text/x-raw")
+    }
+  }
+
+  /// The film stands still, and so does its caption.
+  @Test func aCaptionStaysWhilePlaybackIsPaused() async throws {
+    let clock = ManualClock()
+    let display = try OffscreenDisplay()
+    let session = try PictureInPictureSession(VideoEngine(clock: clock.clock), display, .init())
+    _ = try session.addStream("a")
+    session.show(caption: "Hello", for: .seconds(2), over: "a")
+    #expect(await clock.isAwaited(in: 2))
+    session.isPaused = true
+    clock.advance(by: 10)
+    // It looks again after half a second.
+    #expect(await clock.isAwaited(in: 0.5))
+    #expect(display.participants["a"]?.caption == "Hello")
+    session.isPaused = false
+    clock.advance(by: 0.5)
+    #expect(await eventually { display.participants["a"]?.caption == "" })
+    #expect(session.participantWatch == nil)
+  }
+
+  @Test(arguments: [
+    ("", ""), ("plain", "plain"), ("<b>bold</b>", "bold"), ("a<br/>b", "ab"), ("<span font=\"Sans\">x</span> y", "x y"),
+    ("&amp;lt;", "&lt;"), ("&#39;&#x27;&apos;", "'''"), ("Tom & Jerry; friends", "Tom & Jerry; friends"),
+    ("&#0;&#xD800;", "&#0;&#xD800;"), ("1 < 2", "1 < 2"), ("&", "&"), ("<i>open", "open"), ("&&amp;", "&&"),
+  ])
+  func aMarkupsTextIsWhatItShows(markup: String, text: String) {
+    #expect(CaptionSink.plainText(ofMarkup: markup) == text)
+  }
+}
