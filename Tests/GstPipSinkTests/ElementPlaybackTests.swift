@@ -137,6 +137,7 @@ import Testing
   /// The pipeline's state counts, and not the states that its elements pass through.
   @Test(arguments: [GST_STATE_PAUSED, GST_STATE_PLAYING])
   func aPipelineThatIsSetToPlayIsNotPausedOnItsWay(first: GstState) throws {
+    try PipSinkPlugin.register()
     let pipeline = try #require(gst_parse_launch("videotestsrc ! bin.( pipsink name=sink surface=none )", nil))
     defer {
       gst_element_set_state(pipeline, GST_STATE_NULL)

@@ -8,23 +8,6 @@ import Testing
 @MainActor @Suite(.timeLimit(.minutes(2))) struct CaptionSinkTests {
   nonisolated private static let video = "videotestsrc is-live=true ! video/x-raw,width=64,height=36 ! appsink name="
 
-  /// Plays a pipeline until something has been shown as a caption, and returns all captions, those that end as "".
-  private func captions(
-    of pipeline: String, count: Int, _ look: (PictureInPictureSession) async throws -> Void = { _ in }
-  ) async throws -> [String] {
-    let display = try LayerDisplay(pictureInPictureHost: OffscreenPictureInPictureWindow())
-    let session = try PictureInPictureSession(.text(pipeline), display: display)
-    var captions: [String] = []
-    display.participantChanged = { _, participant in
-      if participant.caption != captions.last ?? "" { captions.append(participant.caption) }
-    }
-    try await session.start()
-    try await look(session)
-    #expect(await eventually { captions.count >= count })
-    await session.stop()
-    return captions
-  }
-
   @Test func subtitlesOfAFileAreCaptionsForTheirTime() async throws {
     let folder = try TemporaryFolder()
     let subtitles = """
@@ -39,11 +22,22 @@ import Testing
 
       """
     try subtitles.write(toFile: folder.path("film.srt"), atomically: true, encoding: .utf8)
-    let found = try await captions(
-      of: Self.video
-        + "film filesrc location=\(folder.path("film.srt")) ! subparse ! appsink name=text caps=text/x-raw",
-      count: 4)
-    #expect(found == ["Tom & Jerry <3", "", "صباح الخير\n早上好", ""])
+    let clock = ManualClock()
+    let display = try LayerDisplay(pictureInPictureHost: OffscreenPictureInPictureWindow())
+    let file = "filesrc location=\(folder.path("film.srt")) ! subparse ! appsink name=text caps=text/x-raw"
+    let session = try PictureInPictureSession(
+      VideoEngine(.text(Self.video + "film " + file), clock: clock.clock), display, .init())
+    var captions: [String] = []
+    display.participantChanged = { _, participant in
+      if participant.caption != captions.last ?? "" { captions.append(participant.caption) }
+    }
+    try await session.start()
+    // The time of the first one is not over by this clock when the second one comes.
+    #expect(await eventually { captions == ["Tom & Jerry <3", "صباح الخير\n早上好"] })
+    #expect(await clock.reach(0.2))
+    #expect(await eventually { captions.last == "" })
+    #expect(captions.count == 3)
+    await session.stop()
   }
 
   @Test func aTextBelongsToTheStreamWhoseNameItsAppsinkHas() async throws {
@@ -78,6 +72,12 @@ import Testing
     }
   }
 
+  @Test func anAppsinkForTextThatIsNotLinkedIsNamed() throws {
+    #expect(throws: PipSinkError.pipeline(.unlinkedStream("a-text"))) {
+      try VideoEngine(.text("\(Self.video)a appsink name=a-text caps=text/x-raw"))
+    }
+  }
+
   /// The film stands still, and so does its caption.
   @Test func aCaptionStaysWhilePlaybackIsPaused() async throws {
     let clock = ManualClock()
@@ -101,6 +101,7 @@ import Testing
     ("", ""), ("plain", "plain"), ("<b>bold</b>", "bold"), ("a<br/>b", "ab"), ("<span font=\"Sans\">x</span> y", "x y"),
     ("&amp;lt;", "&lt;"), ("&#39;&#x27;&apos;", "'''"), ("Tom & Jerry; friends", "Tom & Jerry; friends"),
     ("&#0;&#xD800;", "&#0;&#xD800;"), ("1 < 2", "1 < 2"), ("&", "&"), ("<i>open", "open"), ("&&amp;", "&&"),
+    (String(repeating: "&", count: 4000) + ";", String(repeating: "&", count: 4000) + ";"),
   ])
   func aMarkupsTextIsWhatItShows(markup: String, text: String) {
     #expect(CaptionSink.plainText(ofMarkup: markup) == text)

@@ -49,6 +49,18 @@ import Testing
     #expect(await call.side(of: "anna") == .left)
   }
 
+  /// The first frame may come before the session reacts to anything.
+  @Test func aLocalStreamOfThePipelineIsMirroredFromItsFirstFrameOn() throws {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.localStreamIDs = ["me", "screen"]
+    configuration.screenShareStreamIDs = ["screen"]
+    let session = try PictureInPictureSession(
+      "videotestsrc ! appsink name=me  videotestsrc ! appsink name=anna  videotestsrc ! appsink name=screen",
+      display: OffscreenDisplay(), configuration: configuration)
+    let mirrored = ["me", "anna", "screen"].filter { session.router.route($0)?.conversions.isMirrored == true }
+    #expect(mirrored == ["me"])
+  }
+
   @Test func aScreenIsNeverMirroredUnlessTheAppSaysSo() async throws {
     let call = try Call()
     try call.session.setScreenShare(true, of: "me")

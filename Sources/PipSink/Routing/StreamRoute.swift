@@ -6,7 +6,7 @@ final class StreamRoute: SampleBufferConsumer {
   let streamID: StreamID
   fileprivate let state: Locked<State>
   private let tally: PresentationTally
-  private let conversions = FrameConversions()
+  let conversions = FrameConversions()
   private let notice: DemandNotice
 
   fileprivate struct State {

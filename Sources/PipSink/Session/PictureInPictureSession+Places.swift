@@ -111,8 +111,9 @@ extension PictureInPictureSession {
   }
 
   /// Whether a stream's pictures are mirrored where they are shown.
-  package func isMirrored(_ id: StreamID) -> Bool {
-    guard let stream = known[id] else { return false }
+  package func isMirrored(_ id: StreamID) -> Bool { known[id].map { isMirrored($0, id) } ?? false }
+
+  func isMirrored(_ stream: SessionStream, _ id: StreamID) -> Bool {
     let isOwnFace = engine.localStreamIDs.contains(id) && !stream.isScreenShare
     return stream.isMirrored ?? (isOwnFace && configuration.mirrorsLocalStreams)
   }
@@ -127,8 +128,10 @@ extension PictureInPictureSession {
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func setName(_ name: String?, of streamID: StreamID) throws(PipSinkError) {
     try check(streamID)
-    let scalars = (name ?? streamID.rawValue).unicodeScalars.prefix(256).map { $0.isUnseen ? " " : $0 }
-    let new = String(String.UnicodeScalarView(scalars))
+    let new =
+      name.map { name in
+        String(String.UnicodeScalarView(name.unicodeScalars.prefix(256).map { $0.isUnseen ? " " : $0 }))
+      } ?? streamID.rawValue
     guard new != participant(of: streamID).name else { return }
     updateParticipant(of: streamID) { $0.name = new }
     emit(.nameChanged(streamID))
@@ -147,7 +150,7 @@ extension PictureInPictureSession {
     if new.participant.isMicrophoneOff { new.participant.isSpeaking = false }
     known[id] = new
     let isLocal = engine.localStreamIDs.contains(id)
-    router.setMirrored(isMirrored(id), for: id)
+    router.setMirrored(isMirrored(new, id), for: id)
     (old.controller ?? controller).streamSelector.set(
       id, isLocal: isLocal, isScreenShare: new.isScreenShare, placeholder: new.placeholder)
     if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }

@@ -167,6 +167,7 @@ extension PictureInPictureSession {
       isScreenShare: configuration.screenShareStreamIDs.contains(id),
       gravity: configuration.videoGravity, placeholder: .waiting)
     stream.fit()
+    router.setMirrored(isMirrored(stream, id), for: id)
     return stream
   }
 

@@ -1,7 +1,7 @@
 import PipSink
 
 /// What is drawn over the picture of a place, in the app and in picture-in-picture: a text or initials that cover it,
-/// the name, and the marks.
+/// the name, the marks and the caption.
 struct PlaceSigns {
   /// The picture's rectangle in the window, in pixels.
   var rectangle: PictureRect

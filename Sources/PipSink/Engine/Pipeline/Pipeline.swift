@@ -80,7 +80,11 @@ final class Pipeline: @unchecked Sendable {
     // A text that belongs to no stream, or to several, is refused like a stream of text.
     streams += captionSinks.filter { !owned.contains($0) }.map(Self.stream)
     try validate(names)
-    for sink in owned { CaptionSink.prepare(sink) }
+    for sink in owned {
+      let stream = Self.stream(of: sink)
+      guard canGetFrames(stream) else { throw .pipeline(.unlinkedStream(stream.id)) }
+      CaptionSink.prepare(sink)
+    }
     guard let streamID else { return }
     guard streams.count == 1 else { throw .pipeline(.notOneStream(streams.map(\.id))) }
     streams = [Stream(id: streamID, sink: streams[0].sink)]

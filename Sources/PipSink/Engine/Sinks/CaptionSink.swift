@@ -81,19 +81,17 @@ enum CaptionSink {
     while let start = rest.firstIndex(where: { $0 == "<" || $0 == "&" }) {
       result += rest[..<start]
       rest = rest[start...]
-      let isTag = rest.first == "<"
-      guard let end = rest.firstIndex(of: isTag ? ">" : ";") else { break }
-      let word = rest[rest.index(after: start)..<end]
-      if isTag {
+      if rest.first == "<" {
+        guard let end = rest.firstIndex(of: ">") else { break }
         rest = rest[rest.index(after: end)...]
-      } else if let character = entities[String(word)] ?? Unicode.Scalar(ofReference: word).map({ String($0) }) {
-        result += character
-        rest = rest[rest.index(after: end)...]
-      } else {
-        // An ampersand that stands for itself.
-        result += "&"
-        rest = rest.dropFirst()
+        continue
       }
+      // No reference is longer. An ampersand without one stands for itself.
+      let end = rest.prefix(10).firstIndex(of: ";")
+      let word = end.map { rest[rest.index(after: start)..<$0] } ?? ""
+      let character = entities[String(word)] ?? Unicode.Scalar(ofReference: word).map { String($0) }
+      result += character ?? "&"
+      rest = end.flatMap { character == nil ? nil : rest[rest.index(after: $0)...] } ?? rest.dropFirst()
     }
     return result + rest
   }
