@@ -15,7 +15,7 @@ public struct AudioLevel: Equatable, Sendable {
   }
 
   /// The amplitude of the peak, from 0 (silent) to 1, as in WebRTC's `audioLevel`.
-  /// ``PictureInPictureStreamSelector/setAudioLevel(_:_:)`` takes it.
+  /// ``PictureInPictureSession/setAudioLevel(_:of:)`` takes it.
   public var linear: Double { Self.clamped(Self.power(peak).squareRoot()) }
 
   /// Clamps a volume to the range from 0 to 1; NaN becomes 0.

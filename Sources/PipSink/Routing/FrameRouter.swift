@@ -169,11 +169,13 @@ public final class FrameRouter: Sendable {
   /// at the moment. Other consumers of its frames get them unchanged. A neutral balance costs nothing. The call has no
   /// effect on an unknown stream.
   package func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {
-    route(streamID)?.setColorBalance(balance)
+    route(streamID)?.set(\.colorBalance, to: balance)
   }
 
   /// Mirrors a stream's frames from now on where they are shown.
-  func setMirrored(_ isMirrored: Bool, for streamID: StreamID) { route(streamID)?.setMirrored(isMirrored) }
+  func setMirrored(_ isMirrored: Bool, for streamID: StreamID) {
+    route(streamID)?.set(\.isMirrored, to: isMirrored)
+  }
 
   // MARK: - Switches
 

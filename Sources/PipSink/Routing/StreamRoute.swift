@@ -200,17 +200,10 @@ final class StreamRoute: SampleBufferConsumer {
 
   var placement: RoutingTable.Placement { state.withLock { $0.placement } }
 
-  /// Adjusts the stream's colours from now on, including those of the pictures that are shown at the moment.
-  func setColorBalance(_ balance: ColorBalance) {
-    guard conversions.colorBalance != balance else { return }
-    conversions.colorBalance = balance
-    for surface in state.withLock(\.surfaces) { surface.redraw() }
-  }
-
-  /// Mirrors the stream's frames from now on where they are shown, and the pictures that are shown at the moment.
-  func setMirrored(_ isMirrored: Bool) {
-    guard conversions.isMirrored != isMirrored else { return }
-    conversions.isMirrored = isMirrored
+  /// Changes how the stream's frames are shown from now on, including the pictures that are shown at the moment.
+  func set<Value: Equatable>(_ property: ReferenceWritableKeyPath<FrameConversions, Value>, to value: Value) {
+    guard conversions[keyPath: property] != value else { return }
+    conversions[keyPath: property] = value
     for surface in state.withLock(\.surfaces) { surface.redraw() }
   }
 

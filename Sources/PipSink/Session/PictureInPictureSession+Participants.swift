@@ -1,7 +1,9 @@
 /// What is shown of the people in the streams, apart from their pictures.
 extension PictureInPictureSession {
-  /// For how long somebody who was loud enough counts as speaking. Between two words it is quiet for less.
+  /// For how long somebody who was loud enough counts as speaking.
   static let speechHold = Duration.milliseconds(500)
+  /// How often to look whether playback goes on, while it is paused and a caption's time is over.
+  private static let lookInterval = Duration.milliseconds(500)
 
   /// What is shown of the person in a stream, in the app and in picture-in-picture. Of an unknown stream only the ID is
   /// known.
@@ -27,9 +29,7 @@ extension PictureInPictureSession {
   /// when it is `fair` or `poor`.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
-  public func setConnectionQuality(
-    _ quality: ConnectionQuality, of streamID: StreamID
-  ) throws(PipSinkError) {
+  public func setConnectionQuality(_ quality: ConnectionQuality, of streamID: StreamID) throws(PipSinkError) {
     try check(streamID)
     updateParticipant(of: streamID) { $0.connectionQuality = quality }
   }
@@ -62,9 +62,8 @@ extension PictureInPictureSession {
 
   /// - Parameter duration: for how long the caption is shown; nil until there is another one.
   func show(caption text: String, for duration: Duration?, over id: StreamID) {
-    let scalars = text.unicodeScalars.prefix(1000).map { $0.isUnseen && $0 != "\n" ? " " : $0 }
     known[id]?.captionEnd = duration.map { engine.status.clock.now.advanced(by: $0) }
-    updateParticipant(of: id) { $0.caption = String(String.UnicodeScalarView(scalars)) }
+    updateParticipant(of: id) { $0.caption = text.displayed(atMost: 1000, keepsLines: true) }
     if duration != nil { watchParticipants() }
   }
 
@@ -101,7 +100,7 @@ extension PictureInPictureSession {
       }
       guard var end = stream.captionEnd else { continue }
       // A film that is paused keeps its caption.
-      if end <= now, isPlaybackPaused { end = now.advanced(by: Self.speechHold) }
+      if end <= now, isPlaybackPaused { end = now.advanced(by: Self.lookInterval) }
       if end > now {
         known[id]?.captionEnd = end
         next = min(next ?? end, end)

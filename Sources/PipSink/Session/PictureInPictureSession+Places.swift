@@ -128,10 +128,7 @@ extension PictureInPictureSession {
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func setName(_ name: String?, of streamID: StreamID) throws(PipSinkError) {
     try check(streamID)
-    let new =
-      name.map { name in
-        String(String.UnicodeScalarView(name.unicodeScalars.prefix(256).map { $0.isUnseen ? " " : $0 }))
-      } ?? streamID.rawValue
+    let new = name?.displayed(atMost: 256) ?? streamID.rawValue
     guard new != participant(of: streamID).name else { return }
     updateParticipant(of: streamID) { $0.name = new }
     emit(.nameChanged(streamID))
@@ -149,10 +146,9 @@ extension PictureInPictureSession {
     new.participant.isMicrophoneOff = isOff(.microphone, of: id)
     if new.participant.isMicrophoneOff { new.participant.isSpeaking = false }
     known[id] = new
-    let isLocal = engine.localStreamIDs.contains(id)
     router.setMirrored(isMirrored(new, id), for: id)
     (old.controller ?? controller).streamSelector.set(
-      id, isLocal: isLocal, isScreenShare: new.isScreenShare, placeholder: new.placeholder)
+      id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
     if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }
     for sender in senders[id] ?? [] { updateDevices(of: new, id, for: sender) }
     prepare()

@@ -33,6 +33,18 @@ extension StringProtocol {
   }
 }
 
+extension StringProtocol {
+  /// The text for a picture, or for another program's list: characters that are unseen are spaces.
+  ///
+  /// - Parameters:
+  ///   - limit: how many code points are kept, from the beginning.
+  ///   - keepsLines: whether line ends stay.
+  func displayed(atMost limit: Int, keepsLines: Bool = false) -> String {
+    let scalars = unicodeScalars.prefix(limit).map { $0.isUnseen && !(keepsLines && $0 == "\n") ? " " : $0 }
+    return String(String.UnicodeScalarView(scalars))
+  }
+}
+
 extension Unicode.Scalar {
   /// Whether a terminal executes the character rather than showing it, or the character changes how its neighbours are
   /// read.

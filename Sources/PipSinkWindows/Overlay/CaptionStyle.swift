@@ -2,8 +2,8 @@ import PipSink
 
 /// How captions (``PipSink/PictureInPictureSession/setCaption(_:for:)``) look in the windows of this program.
 public struct CaptionStyle: Hashable, Sendable {
-  /// By what factor the text is larger than usual, from 0.5 to 4. Other values count as the nearest one. Usually a line
-  /// has about a twelfth of the picture's height.
+  /// By what factor the text is larger than usual, from 0.5 to 4. Other values count as the nearest one. The usual
+  /// font has 0.075 of the picture's height, but no fewer than 11 units and no more than 48.
   public var scale = 1.0
   /// Whether captions are at the top of the picture, and not at the bottom.
   public var isAtTop = false

@@ -66,21 +66,15 @@ enum OverlayDrawing {
     let layOut = { (layout: OpaquePointer) in
       pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER)
       pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
-      // More than two thirds of the picture are left free.
+      // Lines below a third of the picture's height are left out, except for the first one of each paragraph.
       pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
       pango_layout_set_height(layout, Int32(max(1, height / 3) * Double(PANGO_SCALE)))
       pango_layout_set_width(layout, Int32(max(1, width * 0.9 - 2 * paddingX) * Double(PANGO_SCALE)))
     }
-    var extents = PangoRectangle()
-    _ = OverlayImage(PictureSize(width: 1, height: 1), scale: scale) { context in
-      withText(text, font: "sans", size: fontSize, on: context) { layout in
-        layOut(layout)
-        pango_layout_get_pixel_extents(layout, nil, &extents)
-      }
-    }
+    let extents = extents(of: text, font: "sans", size: fontSize, scale: scale, layOut)
     let extent = PictureSize(
       width: Int((Double(extents.width) + 2 * paddingX).rounded(.up)),
-      // Each paragraph has one line at least, and there may be many.
+      // There may be many paragraphs.
       height: Int(min(height, Double(extents.height) + 2 * paddingY).rounded(.up)))
     return OverlayImage(extent.scaled(by: scale), scale: scale) { context in
       guard let context else { return }
@@ -117,16 +111,9 @@ enum OverlayDrawing {
       pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
       pango_layout_set_width(layout, Int32(room) * PANGO_SCALE)
     }
-    // The text is first measured on a picture of one pixel.
-    var extent = PictureSize(width: 1, height: 1)
-    _ = OverlayImage(extent, scale: scale) { context in
-      withText(text, font: name, size: size, on: context) { layout in
-        fit(layout)
-        var (width, height): (Int32, Int32) = (0, 0)
-        pango_layout_get_pixel_size(layout, &width, &height)
-        extent = PictureSize(width: Int(width) + 2 * Int(padding.x), height: Int(height) + 2 * Int(padding.y))
-      }
-    }
+    let inside = extents(of: text, font: name, size: size, scale: scale, fit)
+    let extent = PictureSize(
+      width: Int(inside.width) + 2 * Int(padding.x), height: Int(inside.height) + 2 * Int(padding.y))
     return OverlayImage(extent.scaled(by: scale), scale: scale) { context in
       guard let context else { return }
       cairo_set_source_rgba(context, ground.red, ground.green, ground.blue, ground.alpha)
@@ -138,6 +125,20 @@ enum OverlayDrawing {
         pango_cairo_show_layout(context, layout)
       }
     }
+  }
+
+  /// The rectangle of a text as it is laid out, in units. It is measured on a picture of one pixel.
+  private static func extents(
+    of text: String, font name: String, size: Double, scale: Double, _ layOut: (OpaquePointer) -> Void
+  ) -> PangoRectangle {
+    var extents = PangoRectangle()
+    _ = OverlayImage(PictureSize(width: 1, height: 1), scale: scale) { context in
+      withText(text, font: name, size: size, on: context) { layout in
+        layOut(layout)
+        pango_layout_get_pixel_extents(layout, nil, &extents)
+      }
+    }
+    return extents
   }
 
   private static func withText(
@@ -174,13 +175,7 @@ enum OverlayDrawing {
       pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
       pango_layout_set_width(layout, Int32(width) * PANGO_SCALE)
     }
-    var height: Int32 = 1
-    _ = OverlayImage(PictureSize(width: 1, height: 1), scale: scale) { context in
-      withText(text, font: "sans", size: 15, on: context) { layout in
-        layOut(layout)
-        pango_layout_get_pixel_size(layout, nil, &height)
-      }
-    }
+    let height = extents(of: text, font: "sans", size: 15, scale: scale, layOut).height
     var disc = initials.isEmpty ? 0 : min(96, room * 0.4)
     let showsText = disc + Double(height) + discGap <= Double(size.height) / scale || initials.isEmpty
     if !showsText { disc = min(96, room * 0.6) }

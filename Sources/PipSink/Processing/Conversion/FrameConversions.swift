@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What all layers that show a stream do with its frames: how they adjust its colours and mirror them, and the conversions for renderers
-/// that do not take frames as they are. Layers that show the same frame in the same format share one conversion. It runs
-/// on their presenting threads, where the others wait for its result.
+/// What all layers that show a stream do with its frames: how they adjust its colours, whether they mirror them, and the
+/// conversions for renderers that do not take frames as they are. Layers that show the same frame in the same format
+/// share one conversion. It runs on their presenting threads, where the others wait for its result.
 final class FrameConversions: Sendable {
   private struct Conversion {
     let converter = PixelConverter()
