@@ -22,6 +22,15 @@ extension BusInterface {
         BusMethod("SetPictureInPictureLayout", .choice("layout", of: PictureInPictureLayout.self)) {
           $0.controller.configuration.layout = $1
         },
+        BusMethod("SetPictureInPictureControls", .controls("controls")) { $0.offer($1) },
+        BusMethod("UsePictureInPictureControl", .text("control")) { session, name in
+          let action = PictureInPictureAction(name: name)
+          guard session.controller.offers(action) else {
+            throw PipSinkError.system(
+              .invalidArgument("control", reason: "the picture-in-picture window does not offer \"\(name)\" now"))
+          }
+          session.controller.perform(action)
+        },
         BusMethod("EnableWhenBackground") { session in
           let state = session.controller.state
           if state == .error || state == .uninitialized {
@@ -92,6 +101,7 @@ extension BusInterface {
         BusProperty("PictureInPictureStream", "s") { .stream($0.pictureInPictureStreamID) },
         BusProperty("PictureInPictureSecondStream", "s") { .stream($0.secondPictureInPictureStreamID) },
         BusProperty("PictureInPictureLayout", "s") { .string($0.controller.configuration.layout.rawValue) },
+        BusProperty("PictureInPictureControls", "s") { .string($0.controller.configuration.controls.text) },
         BusProperty("PictureInPictureSupport", "s") { .string("\($0.controller.support)") },
         // It is 0 until a frame has arrived.
         BusProperty("PictureInPictureAspectRatio", "d") { .double($0.controller.aspectRatio ?? 0) },
@@ -103,7 +113,7 @@ extension BusInterface {
         BusProperty("Microphones", "a{ss}") { .texts(of: $0.streams) { $0.microphone.rawValue } },
         BusProperty("Demands", "a{ss}") { .texts(of: $0.streams) { "\($0.demand)" } },
       ],
-      signals: [.streamAdded, .streamStateChanged, .streamRemoved, .statisticsChanged])
+      signals: [.streamAdded, .streamStateChanged, .streamRemoved, .statisticsChanged, .controlUsed])
   }
 
   /// A shape of the picture-in-picture window; nil for two zeros, which stand for the stream's shape.
@@ -125,6 +135,8 @@ extension BusSignal {
   static let streamStateChanged = BusSignal(
     name: "StreamStateChanged", arguments: [("stream", "s"), ("state", "s"), ("error", "s")])
   static let streamRemoved = BusSignal(name: "StreamRemoved", arguments: [("stream", "s")])
+  static let controlUsed = BusSignal(
+    name: "PictureInPictureControlUsed", arguments: [("control", "s"), ("stream", "s")])
   static let statisticsChanged = BusSignal(name: "StatisticsChanged", arguments: [("streams", "a{sa{sv}}")])
 }
 

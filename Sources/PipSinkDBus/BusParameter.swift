@@ -65,6 +65,11 @@ struct BusParameter<Value>: Sendable {
     Self(name, "s") { value throws(PipSinkError) in try FrameProcessorRegistry.shared.makeProcessors(value.text) }
   }
 
+  /// The controls of a picture-in-picture window.
+  static func controls(_ name: String) -> Self where Value == [PictureInPictureControl] {
+    Self(name, "s") { value throws(PipSinkError) in try [PictureInPictureControl](text: value.text) }
+  }
+
   /// Formats of frames.
   static func series(_ name: String) -> Self where Value == FrameFormatSeries {
     Self(name, "s") { value throws(PipSinkError) in

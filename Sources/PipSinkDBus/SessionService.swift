@@ -65,6 +65,8 @@ public final class SessionService {
       // These events are frequent, and nothing on the bus depends on them.
       case .engine(.audioLevel), .engine(.buffering): break
       case .seeked(let id, let position): self?.sayPosition(position, of: id)
+      case .pictureInPicture(.action(let action), let id):
+        self?.emit(.controlUsed, .string(action.name), .stream(id))
       default: self?.sessionDidChange()
       }
     }

@@ -8,13 +8,27 @@ enum DesktopSettings {
   /// settings files, which Plasma and others also write, and GNOME's settings when GNOME is the desktop. On X11 the
   /// setting also arrives through XSETTINGS, which ``X11WindowEvents`` reads.
   static var wantsAnimations: Bool {
-    !["gtk-4.0", "gtk-3.0"].contains { isSwitchedOff(inFileOf: $0) } && gnomeWantsAnimations
+    !gtkVersions.contains { isSwitchedOff(inFileOf: $0) } && gnomeWantsAnimations
   }
 
+  /// The name of the icon theme, from the same places; nil where none of them has it.
+  static var iconTheme: String? {
+    if let settings = gnome.pointer, let name = g_settings_get_string(settings, "icon-theme") {
+      defer { g_free(name) }
+      return String(cString: name)
+    }
+    return gtkVersions.lazy.compactMap { setting("gtk-icon-theme-name", inFileOf: $0) }.first
+  }
+
+  private static let gtkVersions = ["gtk-4.0", "gtk-3.0"]
+
   private static func isSwitchedOff(inFileOf version: String) -> Bool {
-    guard let folder = g_get_user_config_dir() else { return false }
-    let file = KeyFile(from: "\(String(cString: folder))/\(version)/settings.ini")
-    return file?.text("Settings", "gtk-enable-animations").map { ["0", "false"].contains($0) } ?? false
+    setting("gtk-enable-animations", inFileOf: version).map { ["0", "false"].contains($0) } ?? false
+  }
+
+  private static func setting(_ key: String, inFileOf version: String) -> String? {
+    guard let folder = g_get_user_config_dir() else { return nil }
+    return KeyFile(from: "\(String(cString: folder))/\(version)/settings.ini")?.text("Settings", key)
   }
 
   private static var gnomeWantsAnimations: Bool {
@@ -35,7 +49,8 @@ enum DesktopSettings {
       let schema = g_settings_schema_source_lookup(source, "org.gnome.desktop.interface", 1)
     else { return GNOMESettings(pointer: nil) }
     defer { g_settings_schema_unref(schema) }
-    guard g_settings_schema_has_key(schema, "enable-animations") != 0 else { return GNOMESettings(pointer: nil) }
+    let hasKey = { (key: String) in g_settings_schema_has_key(schema, key) != 0 }
+    guard hasKey("enable-animations"), hasKey("icon-theme") else { return GNOMESettings(pointer: nil) }
     return GNOMESettings(pointer: g_settings_new_full(schema, nil, nil))
   }()
 }

@@ -15,22 +15,13 @@ final class KeyFile {
   ///
   /// - Returns: nil when the path is not that of a regular file in this format, or when the file is too large.
   convenience init?(from path: String) {
-    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.limit else {
-      return nil
-    }
+    guard let bytes = smallFile(at: path, limit: Self.limit), !bytes.isEmpty else { return nil }
     self.init()
-    let count = withUnsafeTemporaryAllocation(byteCount: Self.limit, alignment: 1) { bytes in
-      let count = read(descriptor, bytes.baseAddress, bytes.count)
-      guard count > 0, let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-        g_key_file_load_from_data(pointer, text, gsize(count), G_KEY_FILE_NONE, nil) != 0
-      else { return 0 }
-      return count
+    let isLoaded = bytes.withUnsafeBytes { bytes in
+      guard let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return false }
+      return g_key_file_load_from_data(pointer, text, gsize(bytes.count), G_KEY_FILE_NONE, nil) != 0
     }
-    guard count > 0 else { return nil }
+    guard isLoaded else { return nil }
   }
 
   deinit { g_key_file_unref(pointer) }
@@ -40,5 +31,25 @@ final class KeyFile {
     guard let text = g_key_file_get_string(pointer, group, key, nil) else { return nil }
     defer { g_free(text) }
     return String(cString: text)
+  }
+
+  /// The values of a key that has a list with commas between them.
+  func list(_ group: String, _ key: String) -> [String] {
+    text(group, key)?.parts(between: ",").filter { !$0.isEmpty } ?? []
+  }
+}
+
+/// Reads a file. It does not wait for the writer of a FIFO, and reads no more of a device than of a file.
+///
+/// - Returns: nil when the path is not that of a regular file, and when the file has more than `limit` bytes.
+func smallFile(at path: String, limit: Int) -> [UInt8]? {
+  let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var status = stat()
+  guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, (0...limit).contains(Int(status.st_size))
+  else { return nil }
+  return [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+    count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
   }
 }

@@ -9,7 +9,9 @@ import Testing
 @Suite struct OptionValueTests {
   @Test func everyActionHasItsWord() {
     let actions: [(String, TimedAction.Action)] = [
-      ("normal", .normal), ("snapshot", .snapshot), ("close", .close), ("background", .background),
+      ("normal", .normal), ("snapshot", .snapshot), ("close", .control(.close)),
+      ("control:vote", .control(.custom("vote"))),
+      ("control:hangUp", .control(.hangUp)), ("background", .background),
       ("foreground", .foreground), ("quit", .quit), ("pause", .session(.togglePause)),
       ("mute", .session(.toggleMute)),
       ("pip:a", .pictureInPicture("a")), ("source:a", .source("a")), ("any", .source(nil)),

@@ -323,6 +323,27 @@ import Testing
     #expect(requestedStates(of: pipelines[1]).isEmpty)
   }
 
+  // MARK: - The controls of the application
+
+  @Test func theApplicationGivesTheControlsAndIsToldWhenTheyAreUsed() async throws {
+    let harness = try makePlaying(#function)
+    let clock = ManualClock()
+    func controls() async throws -> [String]? { try await presentation(harness)?.controls.map(\.action.name) }
+    #expect(try await controls() == ["playPause", "backToApp", "close"])
+    #expect(harness.value("pip-controls").isEmpty)
+    harness.set("pip-controls", "playPause,vote:Vote,hangUp")
+    #expect(try await controls() == ["playPause", "vote", "hangUp", "close"])
+    try await press(.custom("vote"), harness, clock)
+    try await press(.raiseHand, harness, clock)
+    #expect(harness.takeMessages().filter { $0.name == "pip-action" }.map { $0.fields["action"] } == ["vote"])
+    harness.set("pip-controls", "a b")
+    #expect(try await controls() == ["playPause", "vote", "hangUp", "close"], "a list that is none changes nothing")
+    let warning = try #require(harness.message(GST_MESSAGE_WARNING))
+    #expect(warning.contains("\"a b\" does not begin with a name"))
+    harness.set("pip-controls", "call")
+    #expect(try await controls() == ["microphone", "camera", "raiseHand", "hangUp", "backToApp", "close"])
+  }
+
   // MARK: - muted
 
   @Test func theMuteButtonIsThereWhereSomebodyHearsOfMutedAndSwitchesIt() async throws {

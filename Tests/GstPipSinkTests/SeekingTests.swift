@@ -66,9 +66,9 @@ import Testing
       try session.startPictureInPicture("live")
       #expect(await eventually { session.controller.isActive })
       let skips: Set<PictureInPictureAction> = [.skipBackward, .skipForward]
-      #expect(session.controller.actions.isDisjoint(with: skips))
+      #expect(session.controller.presentation.actions.isDisjoint(with: skips))
       try session.setPictureInPictureSource("film")
-      #expect(session.controller.actions.isSuperset(of: skips))
+      #expect(session.controller.presentation.actions.isSuperset(of: skips))
       // Two skips in a row add up.
       session.controller.perform(.skipForward)
       session.controller.perform(.skipForward)
@@ -81,7 +81,7 @@ import Testing
       }
       #expect(seeks.withLock { $0.last } == 0, "a skip does not go beyond the start of the film")
       try session.setPictureInPictureSource("live")
-      #expect(session.controller.actions.isDisjoint(with: skips))
+      #expect(session.controller.presentation.actions.isDisjoint(with: skips))
       await #expect(throws: PipSinkError.stream(.unknown("other", known: ["live", "film"]))) {
         try await session.seek("other", to: .zero)
       }

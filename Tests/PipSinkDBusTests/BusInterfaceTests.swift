@@ -102,6 +102,42 @@ import Testing
     #expect(!call.window.isOpen && call.session.controller.currentStreamID == "b")
   }
 
+  @Test func anotherProgramGivesTheControlsAndUsesThem() async throws {
+    let call = try Call()
+    let interface = BusInterface.session()
+    func give(_ controls: String) throws {
+      _ = try interface.perform("SetPictureInPictureControls", [.string(controls)], on: call.session)
+    }
+    func use(_ control: String) throws {
+      _ = try interface.perform("UsePictureInPictureControl", [.string(control)], on: call.session)
+    }
+    let used = Locked<[String]>([])
+    call.session.observeEvents { event in
+      if case .pictureInPicture(.action(let action), _) = event { used.withLock { $0.append(action.name) } }
+    }
+    let property = { interface.values(of: call.session)["PictureInPictureControls"] }
+    #expect(
+      property()
+        == "previousStream,skipBackward,playPause,skipForward,nextStream,mute,seek,changeLayout,backToApp")
+    try give("call,+vote:Vote")
+    #expect(property() == "microphone,camera,raiseHand,hangUp,changeLayout,backToApp,+vote:Vote")
+    #expect(throws: PipSinkError.self, "the window is not open") { try use("vote") }
+    _ = try interface.perform("Enable", ["a"], on: call.session)
+    #expect(await eventually { call.session.controller.isActive })
+    for control in ["vote", "hangUp"] { try use(control) }
+    for control in ["mute", "other", ""] {
+      #expect("\(control)") { try use(control) } throws: { error in
+        (error as? PipSinkError)?.busName == "org.pipsink.Error.InvalidArgument"
+      }
+    }
+    #expect(used.withLock { $0 } == ["vote", "hangUp"])
+    try give("mute")
+    try use("mute")
+    #expect(call.session.isMuted)
+    try use("close")
+    #expect(!call.window.isOpen)
+  }
+
   @Test func pictureInPictureOfAnAppInTheBackgroundIsThereToo() async throws {
     let call = try Call()
     let interface = BusInterface.session()
@@ -298,7 +334,8 @@ import Testing
     ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
     ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
     ("SetConnectionQuality", ["", "good"]), ("SetConnectionQuality", ["a", "bad"]), ("SetMirrored", ["", .bool(true)]),
-    ("SetCaption", ["", "text"]),
+    ("SetCaption", ["", "text"]), ("SetPictureInPictureControls", ["call;vote"]),
+    ("UsePictureInPictureControl", ["vote"]),
     ("SetName", ["", "Anna"]), ("SetPictureInPictureLayout", ["circle"]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(0), .unsigned32(9)]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(16), .unsigned32(.max)]), ("SetProcessors", ["", "nv12"]),

@@ -183,7 +183,7 @@ import Testing
         switch event {
         case .willStop: log.append("willStop")
         case .didStop: log.append("didStop")
-        case .action(let action): log.append(action.rawValue)
+        case .action(let action): log.append(action.name)
         default: break
         }
       }

@@ -107,7 +107,7 @@ import Testing
   @Test func theLayoutChangesWhileTheWindowIsOpenAndIsKeptForTheNextOne() async throws {
     let call = try await Call(["me", "a", "b", "c"], .single)
     #expect(await eventually { call.streams(at: Self.quarters) == ["a", "a", "a", "a"] })
-    #expect(call.session.controller.actions.contains(.changeLayout))
+    #expect(call.session.controller.presentation.actions.contains(.changeLayout))
     var told: [PictureInPictureLayout] = []
     call.session.controller.observeEvents { if case .layoutChanged(let layout) = $0 { told.append(layout) } }
     call.window.perform(.changeLayout)
@@ -116,7 +116,7 @@ import Testing
     #expect(await eventually { call.streams(at: Self.quarters) == ["a", "a", "a", "me"] })
     call.window.perform(.changeLayout)
     #expect(await eventually { call.streams(at: Self.quarters) == ["a", "b", "c", "me"] })
-    #expect(!call.session.controller.actions.contains(.nextStream), "all are seen")
+    #expect(!call.session.controller.presentation.actions.contains(.nextStream), "all are seen")
     call.session.stopPictureInPicture()
     #expect(await eventually { !call.session.controller.isActive && call.session.placeholder(of: "b") == nil })
     try call.session.startPictureInPicture()

@@ -291,6 +291,65 @@ import Testing
     await session.stop()
   }
 
+  @Test func theWindowShowsHowFarAFilmIsAndTheUserSeeksInIt() async throws {
+    let folder = try TemporaryFolder()
+    try TestFrame.run(
+      "videotestsrc num-buffers=900 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
+        + "! filesink location=\(folder.path("film.mkv"))")
+    let call = try Call([])
+    let (session, window) = (call.session, call.display.pictureInPictureWindow)
+    try session.startStream(
+      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    #expect(await eventually { session.duration(of: "film") == MediaTime(seconds: 30) })
+    try await call.open("film")
+    func position() -> Double? { window.presentation?.progress?.position.seconds }
+    #expect(await eventually { (position() ?? 0) > 0 }, "it goes on")
+    #expect(window.presentation?.progress?.duration == MediaTime(seconds: 30))
+    #expect(window.presentation?.actions.contains(.seek) == true)
+    session.isPaused = true
+    window.eventHandler?(.seek(to: MediaTime(seconds: 20)))
+    #expect(position() == 20, "the knob stays where the user has put it")
+    func sought() -> [Double] {
+      call.events.withLock { events in
+        events.compactMap { if case .seeked("film", let time) = $0 { time.seconds } else { nil } }
+      }
+    }
+    #expect(await eventually { sought() == [20] })
+    #expect(position() == 20)
+    session.isPaused = false
+    #expect(await eventually { (20.1..<25).contains(position() ?? 0) }, "\(String(describing: position()))")
+    session.controller.requiresLinearPlayback = true
+    #expect(window.presentation?.actions.contains(.seek) == false)
+    window.eventHandler?(.seek(to: .zero))
+    session.controller.requiresLinearPlayback = false
+    window.eventHandler?(.seek(to: MediaTime(seconds: 100)))
+    #expect(await eventually { sought() == [20, 30] }, "\(sought())")
+    try session.removeStream("film")
+    #expect(await eventually { session.controller.progress == nil })
+    await session.stop()
+  }
+
+  @Test func nobodyAsksHowFarAFilmIsWhereTheControlsDoNotShowIt() async throws {
+    let folder = try TemporaryFolder()
+    try TestFrame.run(
+      "videotestsrc num-buffers=300 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
+        + "! filesink location=\(folder.path("film.mkv"))")
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.pictureInPicture.controls = .call
+    let call = try Call([], configuration: configuration)
+    let session = call.session
+    try session.startStream(
+      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    #expect(await eventually { session.duration(of: "film") == MediaTime(seconds: 10) })
+    try await call.open("film")
+    #expect(session.progressWatch == nil && session.controller.progress == nil)
+    session.controller.configuration.controls = .player
+    #expect(await eventually { session.controller.progress?.duration == MediaTime(seconds: 10) })
+    session.controller.configuration.controls = .call
+    #expect(session.progressWatch == nil && session.controller.progress == nil)
+    await session.stop()
+  }
+
   @Test func thePlaceOfAStreamOfSoundAloneSaysSo() async throws {
     let folder = try TemporaryFolder()
     try await Tool.gstLaunch("audiotestsrc num-buffers=100 ! wavenc ! filesink location=\(folder.path("sound.wav"))")
@@ -403,7 +462,7 @@ import Testing
     let changes = call.events.withLock { $0.count { if case .playbackChanged = $0 { true } else { false } } }
     #expect(changes == 4)
     // An app that plays its streams itself handles the action itself.
-    call.session.actionHandler = { _ in true }
+    call.session.actionHandlers[.mute] = {}
     window.perform(.mute)
     #expect(!call.session.isMuted)
   }

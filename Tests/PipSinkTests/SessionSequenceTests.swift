@@ -136,7 +136,7 @@ import Testing
         session.engine.setInput(id, to: .stalled)
         return "stall \(id)"
       case 20:
-        let action = Self.pick(PictureInPictureAction.allCases, &random)
+        let action = Self.pick(PictureInPictureAction.known, &random)
         window.perform(action)
         return "\(action)"
       case 21:

@@ -4,6 +4,7 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 @testable import TestSupport
+@testable import pipsink_demo
 
 /// Tests from outside what the picture-in-picture window does on each desktop, and that `docs/desktops.md` agrees with
 /// it.
@@ -152,6 +153,93 @@ struct DesktopTests {
         result.status == 69 && !result.wasKilled && !result.errors.isEmpty,
         "\(desktop.rawValue), after \(milliseconds) ms: \(result.status) \(result.errors)")
     }
+  }
+
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func everyControlThatTheAppGivesIsUsedByAClick(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    let look = try DesktopLook(desktop: server, expected: [:])
+    let list = "raiseHand,-vote::camera-photo-symbolic,leave:Leave soon,hangUp"
+    let demo = try Demo.start(
+      [
+        "play", "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=8/1 ! appsink name=a",
+        "--surface", "window", "--mode", "pip", "--pip-controls", list, "--report", "-",
+      ], environment: server.environment)
+    // In the app a placeholder is in place of the picture.
+    let window = PictureRect(x: server.size.width - 336, y: server.size.height - 196, width: 320, height: 180)
+    #expect(try await eventually { try await look.colour(window.x + 20, window.y + 90) == .red }, "\(demo.errors)")
+    var faces = ControlFaces()
+    let bars = ControlBars(try .init(text: list), in: window.size) { faces.width(of: $0, scale: 1) }
+    let bar = try #require(bars.bars.first)
+    // A compositor in a window of another server follows the pointer from the first press on.
+    try await look.click(10, server.size.height / 2)
+    // The controls come with the pointer. Close is in the window's corner.
+    let close = (x: window.x + 20, y: window.y + 9)
+    #expect(
+      try await eventually {
+        for step in 0...1 {
+          try await server.screen.tool("xdotool", "mousemove", "\(window.x + 160 + step)", "\(window.y + 90)")
+        }
+        return try await server.screen.screenshot().pixel(close.x, close.y)[2] < 150
+      }, "\(desktop.rawValue)")
+    let clicks = [
+      (0, "control \"raiseHand\" is on"), (1, "control \"vote\" is on"), (2, "control \"leave\"\n"),
+      (0, "control \"raiseHand\" is off"), (1, "control \"vote\" is off"),
+    ]
+    for (number, text) in clicks {
+      let (_, x, width) = bar.places[number]
+      try await look.click(window.x + bar.rectangle.x + x + width / 2, window.y + bar.rectangle.y + 14)
+      #expect(await demo.wait(forText: text), "\(desktop.rawValue): \(demo.errors)")
+    }
+    let (_, x, width) = bar.places[3]
+    try await look.click(window.x + bar.rectangle.x + x + width / 2, window.y + bar.rectangle.y + 14)
+    let result = try await demo.result(seconds: 60)
+    #expect(result.status == 0, "\(desktop.rawValue): \(result.errors)")
+    let used = try result.report().pictureInPictureEvents.filter { $0.event == "action" }.map(\.detail)
+    #expect(used == ["raiseHand", "vote", "leave", "raiseHand", "vote", "hangUp"])
+    server.stop()
+  }
+
+  /// The film is red for a minute, and then blue.
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func theUserSeeksByAPressAndADragOnTheBar(on desktop: Desktop) async throws {
+    let folder = try TemporaryFolder()
+    let film = folder.path("film.mkv")
+    let parts = ["red", "blue"].enumerated().map { index, pattern in
+      "videotestsrc pattern=\(pattern) num-buffers=60 ! video/x-raw,width=320,height=180,framerate=1/1 ! c.sink_\(index)"
+    }
+    try await Tool.gstLaunch(
+      "concat name=c ! jpegenc ! matroskamux ! filesink location=\(film) " + parts.joined(separator: " "))
+    let server = try await desktop.start()
+    let look = try DesktopLook(desktop: server, expected: [:])
+    let demo = try Demo.start(
+      ["play", film, "--surface", "window", "--mode", "pip"], environment: server.environment)
+    let window = PictureRect(x: server.size.width - 336, y: server.size.height - 196, width: 320, height: 180)
+    let place = (x: window.x + 20, y: window.y + 90)
+    #expect(try await eventually { try await look.colour(place.x, place.y) == .red }, "\(demo.errors)")
+    try await look.click(10, server.size.height / 2)
+    let bar = try #require(ControlBars(.player, in: window.size).seekBar)
+    let y = window.y + bar.y + bar.height / 2
+    // The track is between two times, which are equally wide.
+    func x(_ part: Double) -> Int { window.x + 50 + Int(220 * part) }
+    func controlsAreShown() async throws -> Bool {
+      try await eventually {
+        for step in 0...1 {
+          try await server.screen.tool("xdotool", "mousemove", "\(window.x + 160 + step)", "\(window.y + 60)")
+        }
+        return try await server.screen.screenshot().pixel(window.x + 20, window.y + 9)[0...2].max() ?? 255 < 150
+      }
+    }
+    #expect(try await controlsAreShown(), "\(desktop.rawValue)")
+    try await look.click(x(0.8), y)
+    #expect(try await eventually { try await look.colour(place.x, place.y) == .blue }, "\(desktop.rawValue)")
+    #expect(try await controlsAreShown(), "\(desktop.rawValue)")
+    try await server.screen.tool(
+      "xdotool", "mousemove", "\(x(0.9))", "\(y)", "mousedown", "1", "sleep", "0.1", "mousemove", "\(x(0.5))",
+      "\(y)", "sleep", "0.1", "mousemove", "\(x(0.2))", "\(y - 30)", "sleep", "0.1", "mouseup", "1")
+    #expect(try await eventually { try await look.colour(place.x, place.y) == .red }, "\(desktop.rawValue)")
+    demo.stop()
+    server.stop()
   }
 
   private func endsWithAnError(on desktop: Desktop) async throws -> Bool {

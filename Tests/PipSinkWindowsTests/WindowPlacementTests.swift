@@ -218,6 +218,7 @@ import Testing
       #expect(action(GDK_KEY_Return, actions) == .backToApp)
       #expect(action(GDK_KEY_x, actions) == nil)
     }
+    #expect(action(GDK_KEY_m, [.microphone]) == .microphone && action(GDK_KEY_m, [.microphone, .mute]) == .mute)
     #expect(action(GDK_KEY_Left, film) == .skipBackward && action(GDK_KEY_Right, film) == .skipForward)
     #expect(action(GDK_KEY_Left, []) == .previousStream && action(GDK_KEY_Right, []) == .nextStream)
     #expect(action(GDK_KEY_Left, [.skipForward]) == .previousStream)
@@ -225,27 +226,32 @@ import Testing
   }
 
   @Test func aPressBetweenTwoControlsIsOnNeither() throws {
-    let bars = ControlBars(Set(PictureInPictureAction.allCases), in: PictureSize(width: 320, height: 180))
-    let bar = try #require(bars.bars.first { $0.actions.count == 6 })
+    let controls = [PictureInPictureControl].player + [PictureInPictureControl(.close)]
+    let bars = ControlBars(controls, in: PictureSize(width: 320, height: 180))
+    let bar = try #require(bars.bars.first { $0.controls.count == 6 })
     let (left, middle) = (bar.rectangle.x, bar.rectangle.y + 14)
     let found = (-1...bar.rectangle.width).map { bars.action(x: left + $0, y: middle) }
     // Each control has 28 units, and two are between it and the next.
     let expected = Array(
-      bar.actions.map { [PictureInPictureAction?](repeating: $0, count: 28) }.joined(separator: [nil, nil]))
+      bar.controls.map { [PictureInPictureAction?](repeating: $0.action, count: 28) }.joined(separator: [nil, nil]))
     #expect(found == [nil] + expected + [nil])
     #expect(bars.action(x: left, y: bar.rectangle.y - 1) == nil && bars.action(x: left, y: 180 - 6) == nil)
   }
 
   @Test func aControlShowsWhatAPressOfItWouldDo() {
-    #expect(ControlIcon(.playPause, isPaused: false, isMuted: true) == .pause)
-    #expect(ControlIcon(.playPause, isPaused: true, isMuted: false).rawValue == "Play")
-    #expect(ControlIcon(.mute, isPaused: true, isMuted: false).rawValue == "Mute")
-    #expect(ControlIcon(.mute, isPaused: false, isMuted: true).rawValue == "Unmute")
-    #expect(ControlIcon(.previousStream, isPaused: false, isMuted: false) == .previous)
-    #expect(ControlIcon(.nextStream, isPaused: false, isMuted: false) == .next)
-    #expect(ControlIcon(.skipBackward, isPaused: false, isMuted: false) == .back)
-    #expect(ControlIcon(.skipForward, isPaused: false, isMuted: false) == .forward)
-    let labels = PictureInPictureAction.allCases.map { ControlIcon($0, isPaused: false, isMuted: false).rawValue }
+    func icon(_ action: PictureInPictureAction, isOn: Bool? = nil) -> ControlIcon? {
+      ControlIcon(PictureInPictureControl(action, isOn: isOn))
+    }
+    #expect(icon(.playPause, isOn: true) == .pause && icon(.playPause, isOn: false)?.rawValue == "Play")
+    #expect(icon(.mute, isOn: false)?.rawValue == "Mute" && icon(.mute, isOn: true)?.rawValue == "Unmute")
+    #expect(icon(.microphone) == .turnMicrophoneOff && icon(.microphone, isOn: false) == .turnMicrophoneOn)
+    #expect(icon(.camera, isOn: true) == .turnCameraOff && icon(.camera, isOn: false) == .turnCameraOn)
+    #expect(icon(.raiseHand) == .raiseHand && icon(.raiseHand, isOn: true) == .lowerHand)
+    #expect(icon(.previousStream) == .previous && icon(.nextStream) == .next)
+    #expect(icon(.skipBackward) == .back && icon(.skipForward) == .forward)
+    #expect(icon(.custom("vote")) == nil)
+    let labels = PictureInPictureAction.known.compactMap { icon($0)?.rawValue }
+    #expect(labels.count == PictureInPictureAction.known.count - 1, "seeking has a bar")
     #expect(Set(labels).count == labels.count)
   }
 }

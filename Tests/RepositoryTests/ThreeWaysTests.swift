@@ -171,7 +171,7 @@ struct ThreeWaysTests {
     case .sourceChanged(let old, let new): "sourceChanged \(old) to \(new)"
     case .failedToStart(let error): "failedToStart \(error)"
     case .restoreUserInterface: "restoreUserInterface"
-    case .action(let action): "action \(action.rawValue)"
+    case .action(let action): "action \(action.name)"
     case .layoutChanged(let layout): "layoutChanged \(layout.rawValue)"
     case .stateChanged, .renderSizeChanged, .suspendedChanged, .restoreFailed: nil
     }

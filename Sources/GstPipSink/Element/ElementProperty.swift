@@ -45,6 +45,11 @@ struct ElementProperty: Sendable {
       "pip-layout", "Picture-in-picture layout",
       "How the streams of the session are arranged in its picture-in-picture window; changes when the user arranges them "
         + "in another way", whenPlaying, \.layout),
+    string(
+      "pip-controls", "Picture-in-picture controls",
+      "The controls of the session's picture-in-picture window: call, player, or names with commas between them "
+        + "(null = player); those that only the application can do are told by pip-action", whenPlaying,
+      get: { $0.controls }, set: { $0.controls = $1 }),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
     boolean(
       "force-aspect-ratio", "Force aspect ratio",

@@ -30,6 +30,8 @@ struct ElementSettings: Sendable {
   var secondStreamID: StreamID?
   /// How the streams in the session's picture-in-picture window are arranged.
   var layout = PictureInPictureLayout.single
+  /// The controls of the session's picture-in-picture window, as a list in words; nil for those of a player.
+  var controls: String?
   var gravity = VideoGravity.resizeAspect
   /// The property `force-aspect-ratio`, which players know: false stretches pictures, whatever the gravity. playbin
   /// sets it to true by itself, which leaves the gravity as it was chosen.

@@ -30,7 +30,7 @@ struct ElementSignal {
       self.init(
         "render-size-changed", ("width", .unsigned(UInt64(size.width))), ("height", .unsigned(UInt64(size.height))))
     case .layoutChanged(let layout): self.init("pip-layout-changed", ("layout", .text(layout.rawValue)))
-    case .action(let action): self.init("pip-action", ("action", .text(action.rawValue)))
+    case .action(let action): self.init("pip-action", ("action", .text(action.name)))
     case .stateChanged, .suspendedChanged: return nil
     }
   }

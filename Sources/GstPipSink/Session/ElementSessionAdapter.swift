@@ -46,7 +46,11 @@ final class ElementSessionAdapter {
     session = try PictureInPictureSession(owner.engine, display, configuration, router: owner.router)
     // Events are handled at once, while the stream that they are about is still the current one.
     session.observeEvents { [weak self] event in self?.handle(event) }
-    session.actionHandler = { _ in true }
+    // The streams belong to the applications.
+    session.offeredActions = []
+    session.actionHandlers[.playPause] = { [weak self] in
+      self?.serveControl { self?.requestPause(!$0.isPaused, of: $0) }
+    }
     session.pauseHandler = { [weak self] in self?.requestPause($0) }
     session.muteHandler = { [weak self] in self?.requestMute($0) }
     display.pictureInPictureStreamID = { [weak self] in self?.session.pictureInPictureStreamID }
@@ -116,6 +120,7 @@ final class ElementSessionAdapter {
     if settings.isAutomatic, let named = settings.pictureInPictureStreamID, named != old.pictureInPictureStreamID {
       controller.streamSelector.select(named)
     }
+    if settings.controls != old.controls { offerControls(of: member) }
     if settings.layout != old.layout { controller.configuration.layout = settings.layout }
     // The session does not have the stream if it could not be shown.
     if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
@@ -140,7 +145,25 @@ final class ElementSessionAdapter {
     if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
   }
 
+  /// Gives picture-in-picture the controls that an element asks for.
+  private func offerControls(of member: SessionMember) {
+    do throws(PipSinkError) {
+      let text = member.settings.controls
+      let controls: [PictureInPictureControl] = if let text { try .init(text: text) } else { .player }
+      session.offer(controls)
+    } catch {
+      member.element.post(
+        "The controls of picture-in-picture stay as they are.", error.description, code: GST_RESOURCE_ERROR_SETTINGS,
+        isWarning: true)
+    }
+  }
+
   // MARK: - Playback
+
+  /// Does what the user asks for with a control, unless the application does it.
+  private func serveControl(_ body: (SessionMember) -> Void) {
+    if let member = currentMember, !isAsked(member) { body(member) }
+  }
 
   /// Asks the applications to pause or to play their pipelines, each pipeline once.
   private func requestPause(_ isPaused: Bool) {
@@ -301,10 +324,6 @@ final class ElementSessionAdapter {
       noteModes()
     case .layoutChanged(let layout):
       for member in members { note(layout, on: member) }
-    case .action(.playPause):
-      if let member = currentMember, !isAsked(member) { requestPause(!member.isPaused, of: member) }
-    case .action(.mute):
-      if let member = currentMember, !isAsked(member) { requestMute(member) }
     default: break
     }
     // The element whose stream the event is about emits the signal. When it has stopped, another element does.
@@ -321,7 +340,8 @@ final class ElementSessionAdapter {
     controller.configuration.retryPolicy?.limit = member.settings.retries
     controller.isPaused = member.isPaused
     controller.isMuted = member.isMuted
-    controller.handledActions = isAsked(member) || member.canMute ? [.playPause, .mute] : [.playPause]
+    let mute: @MainActor () -> Void = { [weak self] in self?.serveControl { self?.requestMute($0) } }
+    session.actionHandlers[.mute] = isAsked(member) || member.canMute ? mute : nil
   }
 
   private var currentMember: SessionMember? { members.first { $0.streamID == currentStreamID } }

@@ -66,11 +66,3 @@ public struct LogLevels: Equatable, Sendable {
     rules.last { fnmatch($0.pattern, label, 0) == 0 }?.level ?? .notice
   }
 }
-
-extension String {
-  fileprivate var trimmed: String {
-    let scalars = unicodeScalars.drop { $0.properties.isWhitespace }
-    let end = scalars.lastIndex { !$0.properties.isWhitespace }
-    return end.map { String(scalars[...$0]) } ?? ""
-  }
-}

@@ -26,7 +26,7 @@ extension FrameRouter {
   }
 
   /// The newest frame of a stream; nil if none has come.
-  public func latestSampleBuffer(of streamID: StreamID) -> SampleBuffer? {
+  package func latestSampleBuffer(of streamID: StreamID) -> SampleBuffer? {
     route(streamID)?.latest
   }
 

@@ -28,7 +28,7 @@ public struct RenderStatistics: Sendable {
   public let frameRate: Double?
   /// The stream's last move from one surface to another, with its latency and the frames that it lost or repeated; nil
   /// if the stream has not moved.
-  public let lastHandover: SurfaceChange?
+  package let lastHandover: SurfaceChange?
   /// The number of freezes, as W3C's "Identifiers for WebRTC's Statistics API" defines `freezeCount`: gaps between two
   /// frames of at least three times the average of the last 30, and at least 150 milliseconds more than it. A freeze
   /// counts as soon as it is that long. Gaps while the stream is paused, hidden from its decoder, ended or sought in,

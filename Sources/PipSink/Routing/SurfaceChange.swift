@@ -18,5 +18,5 @@ public struct SurfaceChange: Sendable {
   public internal(set) var framesRepeated: UInt64 = 0
 
   /// The time from the request to the first picture on the new surface; nil if there is none yet.
-  public var firstFrameLatency: Duration? { firstPresentedAt.map(requestedAt.duration(to:)) }
+  package var firstFrameLatency: Duration? { firstPresentedAt.map(requestedAt.duration(to:)) }
 }

@@ -27,4 +27,42 @@ extension PictureInPictureSession {
     else { return false }
     return info.saidDevices.contains(device) || reported == .playing && info.state == .playing
   }
+
+  /// Whether the app has said that a device of a stream is off. Of microphones only that counts where something is sent: a
+  /// stream without sound may be sent with a microphone.
+  func isSaidOff(_ device: StreamDevice, of id: StreamID) -> Bool {
+    engine.info(of: id).map { $0[device] == .off && $0.saidDevices.contains(device) } ?? false
+  }
+
+  // MARK: - The user's own
+
+  /// The streams with the user's own picture.
+  private var ownStreamIDs: [StreamID] {
+    known.filter { !$0.value.isScreenShare && engine.localStreamIDs.contains($0.key) }.map(\.key)
+  }
+
+  /// Whether the user's own picture is sent away, so that switching its camera or microphone off has an effect.
+  var sendsOwnStreams: Bool { ownStreamIDs.contains { senders[$0]?.isEmpty == false } }
+
+  /// Whether the user's own microphone and camera are on; empty without a picture of the user.
+  var ownDeviceStates: [PictureInPictureAction: Bool] {
+    let ids = ownStreamIDs
+    guard !ids.isEmpty else { return [:] }
+    return [
+      .microphone: !ids.allSatisfy { isSaidOff(.microphone, of: $0) },
+      .camera: !ids.allSatisfy { known[$0]?.placeholder == .cameraOff },
+    ]
+  }
+
+  /// Switches the user's own microphone or camera off or on, where that has an effect.
+  func toggle(_ device: StreamDevice) {
+    guard sendsOwnStreams else { return }
+    let isOn = ownDeviceStates[device == .camera ? .camera : .microphone] == true
+    for id in ownStreamIDs {
+      switch device {
+      case .camera: engine.setCameraState(isOn ? .off : .on, of: id)
+      case .microphone: engine.setMicrophoneState(isOn ? .off : .on, of: id)
+      }
+    }
+  }
 }

@@ -44,7 +44,7 @@ extension PictureInPictureSession {
 
   /// The stream in the second place of the picture-in-picture window, or the one that gets it when it has a picture; nil
   /// where the layout has none, and in a grid.
-  public var secondPictureInPictureStreamID: StreamID? { controller.secondStreamID }
+  package var secondPictureInPictureStreamID: StreamID? { controller.secondStreamID }
 
   /// Shows another stream in the second place of the picture-in-picture window: in one half, or in the
   /// corner of the layout `speaker`. With nil there is no such stream any more.
@@ -168,7 +168,8 @@ extension PictureInPictureSession {
     connect(new)
     new.observeEvents { [weak self] _ in
       self?.updatePlaces()
-      self?.updateSkipping()
+      self?.updateHandledActions()
+      self?.watchProgress()
     }
     controller.streamSelector.giveAway(streamID)
     if controller.currentStreamID == streamID { controller.stop() }
@@ -179,6 +180,26 @@ extension PictureInPictureSession {
 
   // MARK: - Controls of the windows
 
+  /// Gives the session's window a list of controls, and offers all that only an app can carry out, although it has no
+  /// handlers: it learns of them by ``SessionEvent/pictureInPicture(_:of:)``.
+  package func offer(_ controls: [PictureInPictureControl]) {
+    controller.configuration.controls = controls
+    offeredActions = offeredActions.filter { !$0.isForApps }.union(controls.map(\.action).filter(\.isForApps))
+  }
+
+  /// Offers in the windows what the session or the app does.
+  func updateHandledActions() {
+    for controller in controllers { updateHandledActions(of: controller) }
+  }
+
+  func updateHandledActions(of controller: PictureInPictureController) {
+    var actions = offeredActions.union(actionHandlers.keys)
+    if duration(of: controller.currentStreamID) != nil { actions.formUnion([.skipBackward, .skipForward]) }
+    if sendsOwnStreams { actions.formUnion([.microphone, .camera]) }
+    controller.handledActions = actions
+    controller.deviceStates = ownDeviceStates
+  }
+
   /// Shows the app's window with ``restoreUserInterface``, or else through the display.
   func showApp() async -> Bool {
     if let restoreUserInterface { return await restoreUserInterface() }
@@ -186,15 +207,17 @@ extension PictureInPictureSession {
     return display.canPresent
   }
 
-  /// Carries out a control of a window, unless the app's ``actionHandler`` has done so.
+  /// Carries out a control of a window: the app's handler does, or else the session.
   func perform(_ action: PictureInPictureAction, in controller: PictureInPictureController) {
-    if actionHandler?(action) == true { return }
+    if let handler = actionHandlers[action] { return handler() }
     switch action {
     case .playPause: togglePause()
     case .mute: isMuted.toggle()
     case .skipBackward, .skipForward:
       let seconds = controller.configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)
       skip(controller.currentStreamID, by: MediaTime(seconds: seconds))
+    case .microphone: toggle(.microphone)
+    case .camera: toggle(.camera)
     default: break
     }
   }

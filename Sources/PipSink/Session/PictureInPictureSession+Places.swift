@@ -72,19 +72,18 @@ extension PictureInPictureSession {
     guard let stream = known[streamID] else { return }
     senders[streamID, default: []].append(sender)
     updateDevices(of: stream, streamID, for: sender)
+    updateHandledActions()
   }
 
   /// Ends what ``add(_:to:)`` has begun.
   package func remove(_ sender: any StreamSender, from streamID: StreamID) {
     senders[streamID]?.removeAll { $0 === sender }
+    updateHandledActions()
   }
 
-  /// Only what the app has said of a microphone counts: a stream without sound may be sent with a microphone.
   private func updateDevices(of stream: SessionStream, _ id: StreamID, for sender: any StreamSender) {
-    let info = engine.info(of: id)
     sender.setDevices(
-      isCameraOff: stream.placeholder == .cameraOff,
-      isMicrophoneOff: info?.microphone == .off && info?.saidDevices.contains(.microphone) == true)
+      isCameraOff: stream.placeholder == .cameraOff, isMicrophoneOff: isSaidOff(.microphone, of: id))
   }
 
   /// Says that a stream shows somebody's screen, or no longer does. A screen is never cropped, and picture-in-picture
@@ -151,6 +150,7 @@ extension PictureInPictureSession {
       id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
     if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }
     for sender in senders[id] ?? [] { updateDevices(of: new, id, for: sender) }
+    if engine.localStreamIDs.contains(id) { updateHandledActions() }
     prepare()
     if old.participant != new.participant { display.setParticipant(new.participant, for: id) }
     updatePlaces()

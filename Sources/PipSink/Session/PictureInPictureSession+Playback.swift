@@ -52,6 +52,7 @@ extension PictureInPictureSession {
       controller.isPaused = isPlaybackPaused
       controller.isMuted = isMuted
     }
+    watchProgress()
     emit(.playbackChanged)
   }
 }

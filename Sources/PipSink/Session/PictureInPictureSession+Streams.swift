@@ -92,7 +92,7 @@ extension PictureInPictureSession {
     let summary = summary(of: streamID, info)
     stream?.upstream?.end()
     known[streamID] = nil
-    if stream?.duration != nil { noteDurationChange(of: streamID) }
+    if stream?.duration != nil { noteDurationChange(of: streamID) } else { updateHandledActions() }
     for layer in router.attachedLayers(ofStream: streamID) { layer.detach() }
     if isRouted { router.removeStream(streamID) }
     display.removeStream(streamID)

@@ -59,9 +59,18 @@ public final class PictureInPictureSession {
   /// Brings the app's user interface back when the user leaves picture-in-picture for it, and returns whether that was
   /// possible. With nil the display does it.
   public var restoreUserInterface: (@MainActor () async -> Bool)?
-  /// Called for a control of a picture-in-picture window before the session handles it. It returns whether the app has
-  /// handled it. It is for apps whose streams the session cannot pause.
-  public var actionHandler: (@MainActor (PictureInPictureAction) -> Bool)?
+  /// What the app does when the user uses a control of a picture-in-picture window, for each control that it handles. The
+  /// windows offer these. The session itself handles play and pause, mute, skipping, and, where it sends the local picture
+  /// away, microphone and camera, unless the app does. The controls that close a window, change its stream or its layout,
+  /// or seek to a place on the bar have no handlers.
+  public var actionHandlers: [PictureInPictureAction: @MainActor () -> Void] = [:] {
+    didSet { updateHandledActions() }
+  }
+  /// The controls that are offered although the app has no handler for them: play, pause and mute, which the session
+  /// does, and those that the app learns of by events.
+  package var offeredActions: Set<PictureInPictureAction> = [.playPause, .mute] {
+    didSet { updateHandledActions() }
+  }
   /// Called instead of pausing or resuming the streams when ``isPaused`` is set. It is for streams whose pipelines
   /// belong to somebody else, who reports the result with ``notePaused(_:)``.
   public var pauseHandler: (@MainActor (_ isPaused: Bool) -> Void)?
@@ -104,6 +113,12 @@ public final class PictureInPictureSession {
   /// Notes when somebody has stopped speaking, and when the time of a caption is over; nil while there is nothing to
   /// wait for.
   var participantWatch: Task<Void, Never>?
+  /// Asks how far the streams in picture-in-picture have come; nil while nobody can seek there.
+  var progressWatch: Task<Void, Never>?
+  /// What that depends on.
+  var progressKey: [String] = []
+  /// How many seeks of controls have not ended.
+  var pendingSeekCount = 0
   /// Looks again at the demand for streams, for which less has been asked for a moment.
   var demandWatch: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
@@ -172,6 +187,7 @@ public final class PictureInPictureSession {
     flowWatch?.cancel()
     demandWatch?.cancel()
     participantWatch?.cancel()
+    progressWatch?.cancel()
     display.eventHandler = nil
   }
 
@@ -183,7 +199,11 @@ public final class PictureInPictureSession {
     }
     controller.engine = engine
     controller.isScreenLocked = isScreenLocked
-    controller.handledActions = [.playPause, .mute]
+    updateHandledActions(of: controller)
+    controller.controlsChanged = { [weak self] in self?.watchProgress() }
+    controller.seekHandler = { [weak self, weak controller] position in
+      if let self, let controller { skip(controller.currentStreamID, to: position) }
+    }
     controller.isPaused = isPlaybackPaused
     controller.isMuted = isMuted
     controller.participants = known.mapValues(\.participant)
@@ -313,7 +333,8 @@ public final class PictureInPictureSession {
     }
     let id = controller.currentStreamID
     log.note(event, of: id, meter.usage)
-    updateSkipping()
+    updateHandledActions()
+    watchProgress()
     updatePlaces()
     emit(.pictureInPicture(event, of: id))
   }

@@ -42,7 +42,7 @@ public struct StreamSummary: Sendable {
   /// Its last thousand moves between the app and picture-in-picture.
   public let changes: [SurfaceChange]
   /// The last error of its processors; nil where there was none.
-  public let processingError: PipSinkError?
+  package let processingError: PipSinkError?
   /// Whether it has processors.
   package let isProcessed: Bool
 

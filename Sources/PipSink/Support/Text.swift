@@ -21,6 +21,15 @@ extension StringProtocol {
   package func beginsWithBytes(of start: some StringProtocol) -> Bool { utf8.starts(with: start.utf8) }
 }
 
+extension String {
+  /// The text without white space at its start and end.
+  var trimmed: String {
+    let scalars = unicodeScalars.drop { $0.properties.isWhitespace }
+    let end = scalars.lastIndex { !$0.properties.isWhitespace }
+    return end.map { String(scalars[...$0]) } ?? ""
+  }
+}
+
 /// The first line of one of the kernel's files, with its line feed, up to 127 bytes; nil where the file cannot be read.
 func firstLine(ofFile path: String) -> String? {
   guard let file = fopen(path, "r") else { return nil }

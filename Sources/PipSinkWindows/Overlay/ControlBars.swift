@@ -6,52 +6,83 @@ struct ControlBars: Equatable {
   /// A row of controls on one background.
   struct Bar: Equatable {
     let rectangle: PictureRect
-    let actions: [PictureInPictureAction]
+    let controls: [PictureInPictureControl]
+    /// The widths of the controls.
+    let widths: [Int]
+
+    /// The controls with their left edges, from that of the row.
+    var places: [(control: PictureInPictureControl, x: Int, width: Int)] {
+      var x = 0
+      return zip(controls, widths).map { control, width in
+        defer { x += width + ControlBars.spacing }
+        return (control, x, width)
+      }
+    }
   }
 
   static let margin = 6
   static let side = 28
   static let spacing = 2
-  private static let order: [PictureInPictureAction] = [
-    .previousStream, .skipBackward, .playPause, .skipForward, .nextStream, .mute,
-  ]
-  /// The order in which controls are left out where the window is too narrow for all of them.
+  /// The height of the bar for seeking. It is left out of windows that are narrower or lower than the smallest size.
+  static let seekBarHeight = 20
+  private static let smallestSeekable = PictureSize(width: 200, height: 112)
+  /// The order in which controls are left out where the window is too narrow for all of them. Those of the app, from the
+  /// last one on, follow the first four of these.
   private static let dispensable: [PictureInPictureAction] = [
-    .previousStream, .skipBackward, .skipForward, .nextStream, .mute, .playPause,
+    .previousStream, .skipBackward, .skipForward, .nextStream, .raiseHand, .camera, .mute, .playPause, .microphone,
+    .hangUp,
   ]
 
   let bars: [Bar]
+  /// The rectangle of the bar for seeking, above the controls in the middle; nil for none.
+  let seekBar: PictureRect?
 
   /// - Parameters:
-  ///   - actions: the actions that are available now.
+  ///   - controls: the controls that are offered now, in order.
   ///   - size: the window's size, in units.
-  init(_ actions: Set<PictureInPictureAction>, in size: PictureSize) {
-    var middle = Self.order.filter { actions.contains($0) }
-    for action in Self.dispensable where Self.width(middle.count) > size.width - 2 * Self.margin {
-      middle.removeAll { $0 == action }
+  ///   - width: the width of a control.
+  init(
+    _ controls: [PictureInPictureControl], in size: PictureSize,
+    width: (PictureInPictureControl) -> Int = { _ in Self.side }
+  ) {
+    func all(_ controls: [PictureInPictureControl]) -> Int {
+      controls.reduce(0) { $0 + width($1) } + max(0, controls.count - 1) * Self.spacing
     }
-    var right: [PictureInPictureAction] = [.changeLayout, .backToApp].filter { actions.contains($0) }
-    if Self.width(right.count + 1) > size.width - 3 * Self.margin { right.removeAll { $0 == .changeLayout } }
+    let corner: [PictureInPictureAction] = [.close, .changeLayout, .backToApp]
+    var middle = controls.filter { !corner.contains($0.action) && $0.action != .seek }
+    let own = middle.map(\.action).filter { !Self.dispensable.contains($0) }
+    for action in Self.dispensable.prefix(4) + own.reversed() + Self.dispensable.dropFirst(4)
+    where all(middle) > size.width - 2 * Self.margin {
+      middle.removeAll { $0.action == action }
+    }
+    let close = controls.filter { $0.action == .close }
+    var right = corner.dropFirst().compactMap { action in controls.first { $0.action == action } }
+    if all(right + close) > size.width - 3 * Self.margin { right.removeAll { $0.action == .changeLayout } }
     let bottom = size.height - Self.margin - Self.side
-    let places: [([PictureInPictureAction], x: Int, y: Int)] = [
-      ([.close], Self.margin, Self.margin), (right, size.width - Self.margin - Self.width(right.count), Self.margin),
-      (middle, (size.width - Self.width(middle.count)) / 2, bottom),
-    ]
-    bars = places.compactMap { wanted, x, y in
-      let offered = wanted.filter { actions.contains($0) }
-      guard !offered.isEmpty else { return nil }
+    let smallest = Self.smallestSeekable
+    let hasSeekBar = controls.contains { $0.action == .seek } && size.width >= smallest.width
+    seekBar =
+      hasSeekBar && size.height >= smallest.height
+      ? PictureRect(
+        x: Self.margin, y: (middle.isEmpty ? size.height - Self.margin : bottom - Self.spacing) - Self.seekBarHeight,
+        width: size.width - 2 * Self.margin, height: Self.seekBarHeight) : nil
+    bars = [
+      (close, Self.margin, Self.margin), (right, size.width - Self.margin - all(right), Self.margin),
+      (middle, (size.width - all(middle)) / 2, bottom),
+    ].compactMap { controls, x, y in
+      guard !controls.isEmpty else { return nil }
       return Bar(
-        rectangle: PictureRect(x: x, y: y, width: Self.width(offered.count), height: Self.side), actions: offered)
+        rectangle: PictureRect(x: x, y: y, width: all(controls), height: Self.side), controls: controls,
+        widths: controls.map(width))
     }
   }
 
-  private static func width(_ count: Int) -> Int { count * side + max(0, count - 1) * spacing }
-
   /// Returns the control at a position in units, or nil where there is none.
   func action(x: Int, y: Int) -> PictureInPictureAction? {
+    if seekBar?.contains(x: x, y: y) == true { return .seek }
     for bar in bars where bar.rectangle.contains(x: x, y: y) {
-      let index = (x - bar.rectangle.x) / (Self.side + Self.spacing)
-      if (x - bar.rectangle.x) % (Self.side + Self.spacing) < Self.side { return bar.actions[index] }
+      let place = bar.places.first { ($0.x..<$0.x + $0.width).contains(x - bar.rectangle.x) }
+      if let place { return place.control.action }
     }
     return nil
   }

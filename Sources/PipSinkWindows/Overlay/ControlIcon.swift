@@ -19,27 +19,39 @@ package enum ControlIcon: String {
   case forward = "Skip forward"
   case layout = "Change the layout"
   case microphoneOff = "The microphone is off"
+  case turnMicrophoneOff = "Turn the microphone off"
+  case turnMicrophoneOn = "Turn the microphone on"
+  case turnCameraOff = "Turn the camera off"
+  case turnCameraOn = "Turn the camera on"
+  case hangUp = "Leave the call"
+  case raiseHand = "Raise your hand"
+  case lowerHand = "Lower your hand"
   case connectionFair = "The connection is not good"
   case connectionPoor = "The connection is poor"
 
-  /// Chooses the icon of a picture-in-picture control in the current state of the stream.
-  package init(_ action: PictureInPictureAction, isPaused: Bool, isMuted: Bool) {
-    self =
-      switch action {
-      case .playPause: isPaused ? .play : .pause
-      case .backToApp: .backToApp
-      case .close: .close
-      case .mute: isMuted ? .muted : .sound
-      case .previousStream: .previous
-      case .nextStream: .next
-      case .skipBackward: .back
-      case .skipForward: .forward
-      case .changeLayout: .layout
-      }
+  /// Chooses the icon of a picture-in-picture control in its current state; nil for a control of the app's.
+  package init?(_ control: PictureInPictureControl) {
+    let isOff = control.isOn == false
+    switch control.action {
+    case .playPause: self = isOff ? .play : .pause
+    case .backToApp: self = .backToApp
+    case .close: self = .close
+    case .mute: self = control.isOn == true ? .muted : .sound
+    case .previousStream: self = .previous
+    case .nextStream: self = .next
+    case .skipBackward: self = .back
+    case .skipForward: self = .forward
+    case .changeLayout: self = .layout
+    case .microphone: self = isOff ? .turnMicrophoneOn : .turnMicrophoneOff
+    case .camera: self = isOff ? .turnCameraOn : .turnCameraOff
+    case .hangUp: self = .hangUp
+    case .raiseHand: self = control.isOn == true ? .lowerHand : .raiseHand
+    case .seek, .custom: return nil
+    }
   }
 
-  /// Draws the icon in white into a square of 16 by 16 units whose upper left corner is at the origin. The microphone
-  /// is crossed out in red. A connection has a bar for each step of its quality, and the others are gray.
+  /// Draws the icon in white into a square of 16 by 16 units whose upper left corner is at the origin. What is off is
+  /// crossed out in red. A connection has a bar for each step of its quality, and the others are gray.
   ///
   /// - Parameter context: a `cairo_t`.
   package func draw(_ context: OpaquePointer) {
@@ -86,17 +98,40 @@ package enum ControlIcon: String {
       for (x, y) in [(1.0, 2.0), (9, 2), (1, 9), (9, 9)] {
         fill(context, [(x, y), (x + 6, y), (x + 6, y + 5), (x, y + 5)])
       }
-    case .microphoneOff:
+    case .microphoneOff, .turnMicrophoneOff, .turnMicrophoneOn:
       fill(context, [(6, 2), (7, 1), (9, 1), (10, 2), (10, 8), (9, 9), (7, 9), (6, 8)])
       cairo_set_line_width(context, 1.5)
       stroke(context, [(3.5, 7), (4, 9.5), (6, 11.5), (10, 11.5), (12, 9.5), (12.5, 7)])
       stroke(context, [(8, 11.5), (8, 15)])
-      cairo_set_source_rgb(context, 0.95, 0.25, 0.25)
-      cairo_set_line_width(context, 2)
-      stroke(context, [(2, 2), (14, 14)])
+      if self != .turnMicrophoneOff { crossOut(context) }
+    case .turnCameraOff, .turnCameraOn:
+      fill(context, [(1, 4), (10, 4), (10, 12), (1, 12)])
+      fill(context, [(11, 7), (15, 4), (15, 12), (11, 9)])
+      if self == .turnCameraOn { crossOut(context) }
+    case .hangUp:
+      // A handset that lies on its hook.
+      cairo_new_path(context)
+      cairo_arc(context, 8, 14, 8, 1.17 * .pi, 1.83 * .pi)
+      cairo_set_line_width(context, 3)
+      cairo_stroke(context)
+      fill(context, [(0, 8.5), (4, 7.5), (5, 11), (1, 12)])
+      fill(context, [(16, 8.5), (12, 7.5), (11, 11), (15, 12)])
+    case .raiseHand, .lowerHand:
+      fill(context, [(4, 8), (12, 8), (12, 12), (10, 15), (6, 15), (4, 12)])
+      cairo_set_line_width(context, 1.7)
+      for (x, top) in [(4.85, 3.5), (6.95, 1.5), (9.05, 1.5), (11.15, 3.5)] {
+        stroke(context, [(x, top), (x, 9)])
+      }
+      stroke(context, [(1.5, 8), (5, 12)])
     case .connectionFair: drawBars(context, 2, red: 1, green: 0.75, blue: 0.2)
     case .connectionPoor: drawBars(context, 1, red: 0.95, green: 0.25, blue: 0.25)
     }
+  }
+
+  private func crossOut(_ context: OpaquePointer) {
+    cairo_set_source_rgb(context, 0.95, 0.25, 0.25)
+    cairo_set_line_width(context, 2)
+    stroke(context, [(2, 2), (14, 14)])
   }
 
   private func drawBars(_ context: OpaquePointer, _ count: Int, red: Double, green: Double, blue: Double) {

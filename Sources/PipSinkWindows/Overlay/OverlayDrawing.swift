@@ -6,27 +6,53 @@ import PipSink
 enum OverlayDrawing {
   /// Draws a row of controls.
   static func bar(
-    _ bar: ControlBars.Bar, _ presentation: PictureInPicturePresentation, hovered: PictureInPictureAction?,
-    scale: Double
+    _ bar: ControlBars.Bar, _ faces: inout ControlFaces, hovered: PictureInPictureAction?, scale: Double
   ) -> OverlayImage {
     let (width, height) = (bar.rectangle.width, bar.rectangle.height)
     return OverlayImage(PictureSize(width: width, height: height).scaled(by: scale), scale: scale) { context in
       guard let context else { return }
       cairo_set_source_rgba(context, 0, 0, 0, 0.6)
       fillRounded(context, 0, 0, Double(width), Double(height), radius: 6)
-      for (index, action) in bar.actions.enumerated() {
-        let x = Double(index * (ControlBars.side + ControlBars.spacing))
-        if action == hovered {
-          cairo_set_source_rgba(context, 1, 1, 1, 0.25)
-          fillRounded(context, x, 0, Double(ControlBars.side), Double(ControlBars.side), radius: 6)
-        }
-        let padding = Double(ControlBars.side - 16) / 2
+      for (control, x, width) in bar.places {
         cairo_save(context)
-        cairo_translate(context, x + padding, padding)
-        ControlIcon(action, isPaused: presentation.isPaused, isMuted: presentation.isMuted).draw(context)
+        cairo_translate(context, Double(x), 0)
+        let fill = { (red, green, blue, alpha) in
+          cairo_set_source_rgba(context, red, green, blue, alpha)
+          fillRounded(context, 0, 0, Double(width), Double(height), radius: 6)
+        }
+        // White on these has a contrast of at least 4.5 to 1.
+        if control.action == .hangUp { fill(0xc0 / 255, 0x1c / 255, 0x28 / 255, 1) }
+        if control.showsState { fill(0x1a / 255, 0x5f / 255, 0xb4 / 255, 1) }
+        if control.action == hovered { fill(1, 1, 1, 0.25) }
+        let padding = Double(ControlBars.side - 16) / 2
+        cairo_translate(context, padding, padding)
+        switch faces[control] {
+        case .icon(let icon): icon.draw(context)
+        case .image(let image): image.draw(context, side: 16)
+        case .text(let text): draw(text, width: Double(width) - 2 * padding, height: 16, on: context)
+        }
         cairo_restore(context)
       }
     }
+  }
+
+  /// Draws the text of a control into a rectangle whose upper edge is at 0. A text that is too wide ends with an ellipsis.
+  static func draw(_ text: String, x: Double = 0, width: Double, height: Double, on context: OpaquePointer) {
+    withText(text, font: "sans", size: 12, on: context) { layout in
+      pango_layout_set_single_paragraph_mode(layout, 1)
+      pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
+      pango_layout_set_width(layout, Int32(width.rounded(.up)) * PANGO_SCALE)
+      var size: (width: Int32, height: Int32) = (0, 0)
+      pango_layout_get_pixel_size(layout, &size.width, &size.height)
+      cairo_set_source_rgb(context, 1, 1, 1)
+      cairo_move_to(context, x, (height - Double(size.height)) / 2)
+      pango_cairo_show_layout(context, layout)
+    }
+  }
+
+  /// The width of the text of a control, in units.
+  static func width(of text: String, scale: Double) -> Int {
+    Int(extents(of: text, font: "sans", size: 12, scale: scale) { pango_layout_set_single_paragraph_mode($0, 1) }.width)
   }
 
   /// Draws a button that is shown over a stream's view.
@@ -262,7 +288,7 @@ enum OverlayDrawing {
     }
   }
 
-  private static func fillRounded(
+  static func fillRounded(
     _ context: OpaquePointer, _ x: Double, _ y: Double, _ width: Double, _ height: Double, radius: Double
   ) {
     cairo_new_sub_path(context)

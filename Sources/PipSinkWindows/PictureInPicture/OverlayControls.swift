@@ -11,12 +11,17 @@ final class OverlayControls {
   private var bars: ControlBars?
   private var hovered: PictureInPictureAction?
   private var pressed: PictureInPictureAction?
-  private var images: [(bar: ControlBars.Bar, look: Look, image: OverlayImage)] = []
+  private var images: [(look: Look, image: OverlayImage)] = []
+  private var faces = ControlFaces()
+  /// The bar for seeking; nil for none.
+  private var seekBar: SeekBar?
+  private var seekBarImage: (look: SeekBar.Look, image: OverlayImage)?
+  /// The time to which the user drags the knob; nil while it is not dragged.
+  private var draggedTime: MediaTime?
 
   /// Everything that the image of a row of controls depends on.
   private struct Look: Equatable {
-    let isPaused: Bool
-    let isMuted: Bool
+    let bar: ControlBars.Bar
     let hovered: PictureInPictureAction?
     let scale: Double
   }
@@ -34,22 +39,55 @@ final class OverlayControls {
   ///   - size: the window's size, in pixels.
   func parts(_ presentation: PictureInPicturePresentation, size: PictureSize) -> [WindowOverlay.Part] {
     let units = PictureSize(width: Int(Double(size.width) / scale), height: Int(Double(size.height) / scale))
-    let bars = ControlBars(presentation.actions, in: units)
+    let bars = ControlBars(presentation.controls, in: units) { [scale] in faces.width(of: $0, scale: scale) }
     self.bars = bars
     guard fading.opacity > 0 else { return [] }
     images = bars.bars.map { bar in
-      let look = Look(
-        isPaused: presentation.isPaused, isMuted: presentation.isMuted,
-        hovered: hovered.flatMap { bar.actions.contains($0) ? $0 : nil }, scale: scale)
-      let kept = images.first { $0.bar == bar && $0.look == look }
-      return kept ?? (bar, look, OverlayDrawing.bar(bar, presentation, hovered: look.hovered, scale: scale))
+      let isHovered = bar.controls.contains { $0.action == hovered }
+      let look = Look(bar: bar, hovered: isHovered ? hovered : nil, scale: scale)
+      return images.first { $0.look == look }
+        ?? (look, OverlayDrawing.bar(bar, &faces, hovered: look.hovered, scale: scale))
     }
-    return images.map { bar, _, image in
-      WindowOverlay.Part(
-        image: image,
-        origin: (Int(nearest: Double(bar.rectangle.x) * scale), Int(nearest: Double(bar.rectangle.y) * scale)),
-        opacity: fading.opacity)
+    return images.map { part($1, at: $0.bar.rectangle) } + seekBarParts(presentation.progress, in: bars.seekBar)
+  }
+
+  private func part(_ image: OverlayImage, at place: PictureRect) -> WindowOverlay.Part {
+    WindowOverlay.Part(
+      image: image, origin: (Int(nearest: Double(place.x) * scale), Int(nearest: Double(place.y) * scale)),
+      opacity: fading.opacity)
+  }
+
+  private func seekBarParts(_ progress: PlaybackProgress?, in rectangle: PictureRect?) -> [WindowOverlay.Part] {
+    guard var progress, let rectangle else {
+      (seekBar, seekBarImage, draggedTime) = (nil, nil, nil)
+      return []
     }
+    if let draggedTime { progress.position = draggedTime }
+    let bar = SeekBar(rectangle, progress, scale: scale)
+    seekBar = bar
+    if seekBarImage?.look != bar.look { seekBarImage = (bar.look, bar.image()) }
+    return seekBarImage.map { [part($0.image, at: rectangle)] } ?? []
+  }
+
+  // MARK: - Seeking
+
+  /// Whether the user drags the knob of the bar for seeking.
+  var isSeeking: Bool { draggedTime != nil }
+
+  /// Moves the knob to the pointer, whose position is in units.
+  func seek(toX x: Double) {
+    guard let seekBar else { return }
+    show()
+    draggedTime = seekBar.time(atX: x)
+    changed()
+  }
+
+  /// Ends the dragging of the knob.
+  ///
+  /// - Returns: the time to seek to.
+  func endSeeking() -> MediaTime? {
+    defer { draggedTime = nil }
+    return draggedTime
   }
 
   /// Returns the control at a position in units. It is nil where there is none, and while the controls are neither
@@ -88,6 +126,6 @@ final class OverlayControls {
 
   func hideAtOnce() {
     fading.hideAtOnce()
-    (hovered, pressed) = (nil, nil)
+    (hovered, pressed, draggedTime) = (nil, nil, nil)
   }
 }

@@ -57,7 +57,7 @@ extension PictureInPictureAction {
     default:
       switch Character(keysym: key).flatMap({ SessionAction(key: $0) }) {
       case .togglePause: self = .playPause
-      case .toggleMute: self = .mute
+      case .toggleMute: self = actions.contains(.microphone) && !actions.contains(.mute) ? .microphone : .mute
       default: return nil
       }
     }

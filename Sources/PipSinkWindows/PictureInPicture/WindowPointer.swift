@@ -4,7 +4,8 @@ import PipSink
 ///
 /// A drag at a corner resizes the window, and a drag anywhere else moves it or the small picture in it; when it is
 /// released, the window snaps to the nearest corner of its monitor, and the small picture to that of the window. A click
-/// on a control performs its action, and a double click goes back to the app.
+/// on a control performs its action, a press on the bar for seeking moves its knob, and a double click goes back to the
+/// app.
 @MainActor
 final class WindowPointer {
   typealias Place = WindowEvent.Place
@@ -34,6 +35,7 @@ final class WindowPointer {
   func cancel() {
     drag = nil
     window.controls.release(on: nil)
+    _ = window.controls.endSeeking()
     if let small = smallDrag {
       smallDrag = nil
       window.dragSmallPicture(small.start, x: 0, y: 0)
@@ -49,7 +51,7 @@ final class WindowPointer {
   func press(_ place: Place, _ time: UInt32) {
     if let action = control(at: place) {
       lastPress = nil
-      return window.controls.press(action)
+      return action == .seek ? window.controls.seek(toX: place.x / scale) : window.controls.press(action)
     }
     // A finger presses without having moved over the window before.
     window.controls.show()
@@ -77,6 +79,7 @@ final class WindowPointer {
   }
 
   func move(_ place: Place) {
+    if window.controls.isSeeking { return window.controls.seek(toX: place.x / scale) }
     if let small = smallDrag {
       return window.dragSmallPicture(
         small.start, x: Int(place.x - small.place.x), y: Int(place.y - small.place.y))
@@ -96,6 +99,10 @@ final class WindowPointer {
   }
 
   func release(_ place: Place) {
+    if let time = window.controls.endSeeking() {
+      window.eventHandler?(.seek(to: time))
+      return
+    }
     if let action = window.controls.release(on: control(at: place)) {
       window.eventHandler?(.action(action))
       return

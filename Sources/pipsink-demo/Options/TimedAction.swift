@@ -26,8 +26,8 @@ struct TimedAction {
     case caption(StreamID, String)
     /// Sets how good the connection to a stream's participant is.
     case connection(ConnectionQuality, StreamID)
-    /// Closes picture-in-picture, as the window's close button does.
-    case close
+    /// Uses a control of the picture-in-picture window, if it is offered.
+    case control(PictureInPictureAction)
     /// Makes the session behave as if the app had gone to the background or come back.
     case background, foreground
     case snapshot
@@ -82,7 +82,7 @@ struct TimedAction {
 
   private static let words: [String: Action] = [
     "normal": .normal, "custom-render:off": .customRender(nil), "any": .source(nil), "single": .second(nil),
-    "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .close,
+    "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .control(.close),
     "background": .background, "foreground": .foreground,
     "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,
   ]
@@ -100,6 +100,7 @@ struct TimedAction {
     case "source": .source(StreamID(id))
     case "second": .second(StreamID(id))
     case "layout": PictureInPictureLayout(rawValue: id).map { .layout($0) }
+    case "control": .control(PictureInPictureAction(name: id))
     case "start": .startStream(StreamID(id))
     case "stop": .stopStream(StreamID(id))
     case "camera-on": .camera(.on, StreamID(id))

@@ -62,6 +62,7 @@ extension PlayCommand {
       configuration.pictureInPictureStreamID = pipStream
       configuration.secondPictureInPictureStreamID = pipSecond
       configuration.pictureInPicture.layout = pipLayout
+      if let pipControls { configuration.pictureInPicture.controls = pipControls }
       configuration.startsInPictureInPicture = mode == .pip
       configuration.streamSelectorPolicy = audio.pipPolicy.policy
       configuration.pictureInPicture.videoGravity = gravity

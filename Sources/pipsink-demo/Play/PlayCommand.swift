@@ -79,6 +79,17 @@ struct PlayCommand: AsyncParsableCommand {
   var pipLayout = PictureInPictureLayout.single
 
   @Option(
+    help: ArgumentHelp(
+      """
+      The controls of the picture-in-picture window: call, player, or names with commas between them, each with a label \
+      and an icon if you like, as in "call,vote:Vote:emblem-ok-symbolic". The default is player, and that of \
+      a call is call.
+      """,
+      valueName: "list"),
+    transform: [PictureInPictureControl].init(text:))
+  var pipControls: [PictureInPictureControl]?
+
+  @Option(
     help: """
       What the picture-in-picture window does when its stream ends: show the next stream, stay open without a picture, \
       or close.
@@ -190,7 +201,7 @@ struct PlayCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       """
       Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, any, \
-      second:ID, single, layout:LAYOUT, uninit, init, close, background, foreground, start:ID, stop:ID, \
+      second:ID, single, layout:LAYOUT, control:NAME, uninit, init, close, background, foreground, start:ID, stop:ID, \
       camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, connection:ID=QUALITY, \
       caption:ID:TEXT, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, \
       volume:0..1, snapshot or quit. Repeatable.

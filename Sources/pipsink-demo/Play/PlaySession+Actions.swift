@@ -17,7 +17,12 @@ extension PlaySession {
         if !session.stopPictureInPicture() { statusLine.say("Nothing is in picture-in-picture.") }
       case .`init`: try session.initializePictureInPicture()
       case .uninit: session.uninitializePictureInPicture()
-      case .close: controller.perform(.close)
+      case .control(let action):
+        if controller.offers(action) {
+          controller.perform(action)
+        } else {
+          statusLine.say("There is no control \"\(action.name)\" now.".visible)
+        }
       case .startStream(let id):
         startsToCome -= 1
         try startStream(id)
@@ -92,6 +97,29 @@ extension PlaySession {
         continuation.yield { $0.report(CommandError(error), about: "stream \"\(id)\": ") }
       }
     }
+  }
+
+  /// Handles a control of picture-in-picture, where neither the session nor the window does. Microphone and camera are
+  /// offered where the session sends the local picture away.
+  func handle(_ action: PictureInPictureAction) {
+    switch action {
+    case .hangUp: session.actionHandlers[action] = { [weak self] in self?.outcome = .quit }
+    case .raiseHand, .custom: session.actionHandlers[action] = { [weak self] in self?.use(action) }
+    default: break
+    }
+  }
+
+  /// Says that a control was used. A hand, and a control that was given as a switch, go on and off.
+  private func use(_ action: PictureInPictureAction) {
+    var change = ""
+    if let index = controller.configuration.controls.firstIndex(where: { $0.action == action }) {
+      let isOn = controller.configuration.controls[index].isOn
+      if isOn != nil || action == .raiseHand {
+        controller.configuration.controls[index].isOn = isOn != true
+        change = isOn == true ? " is off" : " is on"
+      }
+    }
+    statusLine.say("control \"\(action.name)\"\(change)".visible)
   }
 
   private func setCustomRender(_ series: FrameFormatSeries?) {

@@ -59,7 +59,10 @@ final class PlaySession {
   init(_ command: PlayCommand, description: PipelineDescription?, isCall: Bool) throws {
     let engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
     var command = command
-    if isCall { command.localStreams += engine.streamIDs }
+    if isCall {
+      command.localStreams += engine.streamIDs
+      command.pipControls = command.pipControls ?? .call
+    }
     self.command = command
     let known = engine.streamIDs + command.ownStreams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
@@ -80,6 +83,7 @@ final class PlaySession {
     audio.interruptionPolicy = command.audio.interruptionPolicy
     audio.volume = command.audio.volume
     session.isMuted = command.audio.mute
+    for control in session.controller.configuration.controls { handle(control.action) }
   }
 
   private static func makeDisplay(

@@ -213,7 +213,7 @@ extension Report.PictureInPictureEventRecord {
     case .sourceChanged(let old, let new): (self.event, detail) = ("sourceChanged", "\(old) to \(new)")
     case .suspendedChanged(let isSuspended): (self.event, detail) = ("suspendedChanged", "\(isSuspended)")
     case .layoutChanged(let layout): (self.event, detail) = ("layoutChanged", layout.rawValue)
-    case .action(let action): (self.event, detail) = ("action", action.rawValue)
+    case .action(let action): (self.event, detail) = ("action", action.name)
     }
   }
 }

@@ -131,7 +131,7 @@ final class ElementHarness {
       defer { gst_message_unref(message) }
       guard let structure = gst_message_get_structure(message) else { continue }
       var entry = Message(name: String(cString: gst_structure_get_name(structure)))
-      for field in ["stream-id", "reason", "from", "to"] {
+      for field in ["stream-id", "reason", "from", "to", "action"] {
         if let text = gst_structure_get_string(structure, field) { entry.fields[field] = String(cString: text) }
       }
       messages.append(entry)

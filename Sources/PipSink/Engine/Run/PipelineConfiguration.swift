@@ -16,7 +16,7 @@ public struct PipelineConfiguration: Sendable {
   public var retryPolicy: RetryPolicy? = .persistent
   /// Whether the end of a stream is treated as a failure. With nil, it is so for a network source of unknown duration,
   /// whose end means that the server has closed the connection.
-  public var restartsAtEnd: Bool?
+  package var restartsAtEnd: Bool?
   /// The time of playing after which earlier failures no longer count.
   package var failuresForgottenAfter = Duration.seconds(10)
   /// The time that a pipeline has to stop before it is abandoned (``EngineEvent/abandoned(_:)``).

@@ -3,7 +3,7 @@ public struct StreamInfo: Sendable {
   /// The stream's ID.
   public let id: StreamID
   /// Whether the stream is local rather than remote (``VideoEngine/localStreamIDs``).
-  public internal(set) var isLocal: Bool
+  package internal(set) var isLocal: Bool
   /// What the stream is doing.
   public internal(set) var state = StreamPlayState.stopped
   /// The error of the last failure; nil when frames have come since, or the stream was started again.

@@ -59,7 +59,7 @@ public final class PixelBuffer: @unchecked Sendable {
     public let bytesPerRow: Int
     /// The number of bytes from one sample to the next in a row, for instance 2 for NV12's interleaved chroma and 4 for
     /// BGRA.
-    public let pixelStride: Int
+    package let pixelStride: Int
   }
 
   /// Calls `body` with the bytes of one plane, from the first visible sample to the end of the last visible row.

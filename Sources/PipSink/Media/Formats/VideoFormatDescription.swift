@@ -18,7 +18,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
   /// How YUV values are converted to RGB.
   public let colorimetry: Colorimetry
   /// Whether frames may consist of two fields of different times.
-  public let isInterlaced: Bool
+  package let isInterlaced: Bool
   /// Whether frames are in system memory. Other memory (DMABuf, OpenGL) may or may not be readable, which shows when a
   /// frame is mapped.
   public let isInSystemMemory: Bool

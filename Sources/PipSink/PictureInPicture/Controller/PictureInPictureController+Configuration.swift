@@ -26,6 +26,10 @@ extension PictureInPictureController {
     /// What happens to the window when its stream ends, fails, or is removed from
     /// ``PictureInPictureController/streamSelector``.
     public var endAction = PictureInPictureEndAction.nextStream
+    /// The window's controls, in order. One that does nothing now is left out, such as a microphone that nobody switches
+    /// off (``PictureInPictureController/handledActions``). Layout and back to the app are at the upper right, and the
+    /// others in the middle of the lower edge; in a narrow window some are missing. The user can always close the window.
+    public var controls: [PictureInPictureControl] = .player
     /// How far the skip buttons seek.
     public var skipInterval = Duration.seconds(15)
     /// How long the app has to stay in the background or the foreground before the controller reacts.
@@ -34,7 +38,7 @@ extension PictureInPictureController {
     package var firstPictureTimeout = Duration.seconds(2)
     /// Whether the engine decodes only the window's streams while the window is open, even while the app is in the
     /// foreground.
-    public var decodesOnlyPictureInPictureStream = false
+    package var decodesOnlyPictureInPictureStream = false
     /// How long the app may take to restore its user interface.
     public var restoreTimeout = Duration.seconds(5)
 

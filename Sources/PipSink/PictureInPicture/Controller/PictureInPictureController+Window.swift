@@ -4,6 +4,7 @@ extension PictureInPictureController {
   func handle(_ event: PictureInPictureWindowEvent) {
     switch event {
     case .action(let action): perform(action)
+    case .seek(let position): if has(.seek) { seekHandler?(position) }
     case .lost(let error): lose(error)
     case .renderSizeChanged(let size):
       emit(.renderSizeChanged(size))
@@ -79,7 +80,7 @@ extension PictureInPictureController {
   var presentation: PictureInPicturePresentation {
     PictureInPicturePresentation(
       layout: configuration.layout, places: shownPlaces, overflowCount: streamSelector.overflowCount,
-      aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused, isMuted: isMuted)
+      aspectRatio: aspectRatio, controls: controls, progress: progress)
   }
 
   // MARK: - Controls
@@ -95,25 +96,49 @@ extension PictureInPictureController {
     source.playbackDelegate?.pictureInPictureControllerIsPlaybackPaused(self) ?? isPaused
   }
 
-  /// The controls that do something now.
-  var actions: Set<PictureInPictureAction> {
-    var actions: Set<PictureInPictureAction> = [.backToApp, .close]
-    if let delegate = source.playbackDelegate {
-      actions.insert(.playPause)
-      let range = delegate.pictureInPictureControllerTimeRange(self)
-      if !range.isLive { actions.formUnion([.skipBackward, .skipForward]) }
-    } else {
-      actions.formUnion(handledActions.intersection([.playPause, .mute, .skipBackward, .skipForward]))
-      if neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
+  /// The controls that do something now, with what is known of their states.
+  private var controls: [PictureInPictureControl] {
+    var controls: [PictureInPictureControl] = []
+    for control in configuration.controls + [PictureInPictureControl(.close)] where isOffered(control.action) {
+      guard !controls.contains(where: { $0.action == control.action }) else { continue }
+      var control = control
+      switch control.action {
+      case .playPause: control.isOn = !isPlaybackPaused
+      case .mute: control.isOn = isMuted
+      default: control.isOn = deviceStates[control.action] ?? control.isOn
+      }
+      controls.append(control)
     }
-    if nextLayout != nil { actions.insert(.changeLayout) }
-    if requiresLinearPlayback { actions.subtract([.skipBackward, .skipForward]) }
-    return actions
+    return controls
   }
+
+  /// Whether something happens now when a control is used.
+  private func isOffered(_ action: PictureInPictureAction) -> Bool {
+    let delegate = source.playbackDelegate
+    switch action {
+    case .close, .backToApp: return true
+    case .changeLayout: return nextLayout != nil
+    case .seek: return progress != nil && seekHandler != nil && !requiresLinearPlayback
+    case .previousStream, .nextStream: return delegate == nil && neighbour(forward: true) != nil
+    case .playPause where delegate != nil: return true
+    case .skipBackward, .skipForward:
+      guard !requiresLinearPlayback else { return false }
+      let range = delegate?.pictureInPictureControllerTimeRange(self)
+      return range.map { !$0.isLive } ?? handledActions.contains(action)
+    case .playPause, .mute, .microphone, .camera, .hangUp, .raiseHand, .custom: return handledActions.contains(action)
+    }
+  }
+
+  private func has(_ action: PictureInPictureAction) -> Bool {
+    phase.run != nil && controls.contains { $0.action == action }
+  }
+
+  /// Whether the window is open and has a control now that is used by a press.
+  package func offers(_ action: PictureInPictureAction) -> Bool { action != .seek && has(action) }
 
   /// Does what a control of the window does. A control that is not offered now does nothing.
   public func perform(_ action: PictureInPictureAction) {
-    guard phase.run != nil, actions.contains(action) else { return }
+    guard offers(action) else { return }
     switch action {
     case .backToApp: end(.backToApp)
     case .close: end(.closed)
@@ -124,10 +149,12 @@ extension PictureInPictureController {
       } else {
         emit(.action(action))
       }
-    case .mute: emit(.action(action))
+    case .mute, .microphone, .camera, .hangUp, .raiseHand, .custom: emit(.action(action))
     case .previousStream, .nextStream:
       guard let id = neighbour(forward: action == .nextStream) else { return }
       try? setSource(streamID: id)
+    // The window tells where to seek.
+    case .seek: break
     case .changeLayout:
       if let nextLayout { configuration.layout = nextLayout }
     case .skipBackward, .skipForward:

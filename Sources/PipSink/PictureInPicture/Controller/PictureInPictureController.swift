@@ -23,6 +23,7 @@ public final class PictureInPictureController {
         streamSelector.layout = configuration.layout
         emit(.layoutChanged(configuration.layout))
       }
+      if configuration.controls != oldValue.controls { controlsChanged?() }
       fit()
       updateSituation()
       updatePresentation()
@@ -196,9 +197,21 @@ public final class PictureInPictureController {
   public var participants: [StreamID: Participant] = [:] {
     didSet { if participants != oldValue { updatePresentation() } }
   }
-  /// Which of the controls for play and pause, mute and skipping the app handles when
-  /// ``PictureInPictureEvent/action(_:)`` tells them. The window offers no others of these, except for play, pause and
-  /// skipping of a source with a playback delegate.
+  /// Whether the user's own microphone and camera are on, where somebody knows it.
+  var deviceStates: [PictureInPictureAction: Bool] = [:] {
+    didSet { if deviceStates != oldValue { updatePresentation() } }
+  }
+  /// How far the stream in the window has come; nil where it cannot be sought in.
+  var progress: PlaybackProgress? {
+    didSet { if progress != oldValue { updatePresentation() } }
+  }
+  /// Called when the app has given the window other controls.
+  var controlsChanged: (@MainActor () -> Void)?
+  /// Seeks in the stream in the window.
+  var seekHandler: (@MainActor (MediaTime) -> Void)?
+  /// Which controls the app handles when ``PictureInPictureEvent/action(_:)`` tells them: those for play and pause, mute,
+  /// skipping, microphone, camera, hanging up, raising a hand, and those of its own. The window offers no others of
+  /// these, except for play, pause and skipping of a source with a playback delegate.
   public var handledActions: Set<PictureInPictureAction> = [] {
     didSet { if handledActions != oldValue { updatePresentation() } }
   }

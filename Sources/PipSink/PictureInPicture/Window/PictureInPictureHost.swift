@@ -78,12 +78,14 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   public var overflowCount: Int
   /// The window's shape: width divided by height. With nil the shape is free.
   public var aspectRatio: Double?
-  /// The controls that do something now.
-  public var actions: Set<PictureInPictureAction>
-  /// Whether the play button shows that playback is paused.
-  public var isPaused: Bool
-  /// Whether the mute button shows that the sound is muted.
-  public var isMuted: Bool
+  /// The controls that do something now, each with the state that it shows, in the order in which the app has given them.
+  public var controls: [PictureInPictureControl]
+
+  /// How far the stream of the first place has come; nil where it cannot be sought in.
+  package var progress: PlaybackProgress?
+
+  /// What the controls do.
+  package var actions: Set<PictureInPictureAction> { Set(controls.map(\.action)) }
 
   /// The stream in the window's first place.
   package var streamID: StreamID { places.first?.streamID ?? "" }
@@ -110,10 +112,25 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   }
 }
 
+/// How far a stream has come.
+package struct PlaybackProgress: Equatable, Sendable {
+  /// The time from the start of the source.
+  package var position: MediaTime
+  /// The duration of the source.
+  package var duration: MediaTime
+
+  /// Makes it of its parts.
+  package init(position: MediaTime, duration: MediaTime) {
+    (self.position, self.duration) = (position, duration)
+  }
+}
+
 /// What happens to a picture-in-picture window.
 public enum PictureInPictureWindowEvent: Sendable {
   /// The user has used a control.
   case action(PictureInPictureAction)
+  /// The user wants the stream to go on at a time from the start of its source.
+  case seek(to: MediaTime)
   /// The window has disappeared without having been closed.
   case lost(PipSinkError)
   /// The window has a new size, in pixels.
