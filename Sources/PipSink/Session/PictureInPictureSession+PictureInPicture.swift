@@ -168,8 +168,7 @@ extension PictureInPictureSession {
     connect(new)
     new.observeEvents { [weak self] _ in
       self?.updatePlaces()
-      self?.updateHandledActions()
-      self?.watchProgress()
+      self?.updateControls()
     }
     controller.streamSelector.giveAway(streamID)
     if controller.currentStreamID == streamID { controller.stop() }
@@ -178,47 +177,10 @@ extension PictureInPictureSession {
     return new
   }
 
-  // MARK: - Controls of the windows
-
-  /// Gives the session's window a list of controls, and offers all that only an app can carry out, although it has no
-  /// handlers: it learns of them by ``SessionEvent/pictureInPicture(_:of:)``.
-  package func offer(_ controls: [PictureInPictureControl]) {
-    controller.configuration.controls = controls
-    offeredActions = offeredActions.filter { !$0.isForApps }.union(controls.map(\.action).filter(\.isForApps))
-  }
-
-  /// Offers in the windows what the session or the app does.
-  func updateHandledActions() {
-    for controller in controllers { updateHandledActions(of: controller) }
-  }
-
-  func updateHandledActions(of controller: PictureInPictureController) {
-    var actions = offeredActions.union(actionHandlers.keys)
-    if duration(of: controller.currentStreamID) != nil { actions.formUnion([.skipBackward, .skipForward]) }
-    if sendsOwnStreams { actions.formUnion([.microphone, .camera]) }
-    controller.handledActions = actions
-    controller.deviceStates = ownDeviceStates
-  }
-
   /// Shows the app's window with ``restoreUserInterface``, or else through the display.
   func showApp() async -> Bool {
     if let restoreUserInterface { return await restoreUserInterface() }
     await display.present()
     return display.canPresent
-  }
-
-  /// Carries out a control of a window: the app's handler does, or else the session.
-  func perform(_ action: PictureInPictureAction, in controller: PictureInPictureController) {
-    if let handler = actionHandlers[action] { return handler() }
-    switch action {
-    case .playPause: togglePause()
-    case .mute: isMuted.toggle()
-    case .skipBackward, .skipForward:
-      let seconds = controller.configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)
-      skip(controller.currentStreamID, by: MediaTime(seconds: seconds))
-    case .microphone: toggle(.microphone)
-    case .camera: toggle(.camera)
-    default: break
-    }
   }
 }

@@ -69,16 +69,16 @@ extension PictureInPictureSession {
   private func attemptLater(
     _ body: @escaping @MainActor (PictureInPictureSession) async throws(PipSinkError) -> Void
   ) {
-    pendingSeekCount += 1
+    progress.seekWillBegin()
     skipping = Task { [weak self, skipping] in
       await skipping?.value
       guard let self else { return }
       do throws(PipSinkError) {
-        defer { pendingSeekCount -= 1 }
+        defer { progress.seekDidEnd() }
         try await body(self)
       } catch {
         // The windows show the wanted position already.
-        _ = await updateProgress()
+        await updateProgress()
         emit(.refused(error))
       }
     }
@@ -103,55 +103,7 @@ extension PictureInPictureSession {
 
   /// Tells everybody that a stream's duration has changed.
   func noteDurationChange(of id: StreamID) {
-    updateHandledActions()
-    watchProgress()
+    updateControls()
     emit(.durationChanged(id))
-  }
-
-  // MARK: - Progress
-
-  /// How often the position is asked for while a window shows it.
-  private static let progressInterval = Duration.milliseconds(500)
-
-  /// Has the windows show how far their streams have come: now and, while they play, from time to time.
-  func watchProgress() {
-    let followed = controllers.filter { controller in
-      let isFollowed =
-        controller.pictureInPictureStreamID != nil && duration(of: controller.currentStreamID) != nil
-        && controller.configuration.controls.contains { $0.action == .seek }
-      if !isFollowed { controller.progress = nil }
-      return isFollowed
-    }
-    let key = followed.isEmpty ? [] : followed.map(\.currentStreamID.rawValue) + (isPlaybackPaused ? [] : ["plays"])
-    guard key != progressKey else { return }
-    // Another stream has another position.
-    for controller in followed where !progressKey.contains(controller.currentStreamID.rawValue) {
-      controller.progress = nil
-    }
-    progressKey = key
-    progressWatch?.cancel()
-    progressWatch = nil
-    guard !followed.isEmpty else { return }
-    let clock = engine.status.clock
-    progressWatch = Task { [weak self] in
-      while !Task.isCancelled, await self?.updateProgress() == true {
-        try? await clock.sleep(until: clock.now.advanced(by: Self.progressInterval))
-      }
-    }
-  }
-
-  /// - Returns: whether the positions change without anybody's doing.
-  private func updateProgress() async -> Bool {
-    for controller in controllers {
-      let id = controller.currentStreamID
-      guard controller.pictureInPictureStreamID != nil, duration(of: id) != nil else { continue }
-      let position = await timeline(of: id)?.position
-      // The user may have sought, or the stream may have changed, since.
-      guard !Task.isCancelled, pendingSeekCount == 0, controller.currentStreamID == id, let duration = duration(of: id),
-        let position
-      else { continue }
-      controller.progress = PlaybackProgress(position: max(.zero, min(position, duration)), duration: duration)
-    }
-    return !isPlaybackPaused
   }
 }

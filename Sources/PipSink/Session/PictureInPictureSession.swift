@@ -113,17 +113,13 @@ public final class PictureInPictureSession {
   /// Notes when somebody has stopped speaking, and when the time of a caption is over; nil while there is nothing to
   /// wait for.
   var participantWatch: Task<Void, Never>?
-  /// Asks how far the streams in picture-in-picture have come; nil while nobody can seek there.
-  var progressWatch: Task<Void, Never>?
-  /// What that depends on.
-  var progressKey: [String] = []
-  /// How many seeks of controls have not ended.
-  var pendingSeekCount = 0
+  /// Asks how far the streams in picture-in-picture have come.
+  var progress = ProgressWatch()
   /// Looks again at the demand for streams, for which less has been asked for a moment.
   var demandWatch: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
-  private let log = SessionLog()
-  private let meter = PictureInPictureMeter()
+  let log = SessionLog()
+  let meter = PictureInPictureMeter()
 
   /// Makes a session. Nothing runs and nothing is shown before ``start()``.
   ///
@@ -187,7 +183,7 @@ public final class PictureInPictureSession {
     flowWatch?.cancel()
     demandWatch?.cancel()
     participantWatch?.cancel()
-    progressWatch?.cancel()
+    progress.task?.cancel()
     display.eventHandler = nil
   }
 
@@ -292,72 +288,4 @@ public final class PictureInPictureSession {
 
   /// The resources that the process has used while picture-in-picture was active in the session's window.
   public var pictureInPictureUsage: PictureInPictureUsage { meter.usage }
-
-  // MARK: - Events
-
-  /// A stream of the events from now on. Each call makes another stream, which ends when the session is released or
-  /// invalidated.
-  public func events() -> AsyncStream<SessionEvent> { broadcast.stream() }
-
-  /// Calls `observer` with every event from now on, before the call that caused the event returns.
-  package func observeEvents(_ observer: @escaping @MainActor (SessionEvent) -> Void) {
-    broadcast.observe { event in MainActor.assumeIsolated { observer(event) } }
-  }
-
-  /// Logs an event and reports it to observers.
-  func emit(_ event: SessionEvent) {
-    log.note(event)
-    broadcast.send(event)
-    switch event {
-    // These events are frequent, and the screen does not depend on them.
-    case .engine(.audioLevel), .engine(.buffering): break
-    default: updateWatched()
-    }
-  }
-
-  /// Does something for a caller that does not wait for an answer, and reports a failure as an event.
-  package func attempt(_ body: () throws(PipSinkError) -> Void) {
-    do throws(PipSinkError) {
-      try body()
-    } catch {
-      emit(.refused(error))
-    }
-  }
-
-  /// Reacts to an event of picture-in-picture in the session's window.
-  private func handle(_ event: PictureInPictureEvent) {
-    switch event {
-    case .didStart: meter.begin()
-    case .didStop: meter.end()
-    default: break
-    }
-    let id = controller.currentStreamID
-    log.note(event, of: id, meter.usage)
-    updateHandledActions()
-    watchProgress()
-    updatePlaces()
-    emit(.pictureInPicture(event, of: id))
-  }
-
-  /// Reacts to an event of the display.
-  private func handle(_ event: SessionDisplayEvent) {
-    emit(.display(event))
-    switch event {
-    case .background(let isInBackground): setBackground(isInBackground)
-    case .key(let key):
-      guard let action = SessionAction(key: key) else { return }
-      attempt { () throws(PipSinkError) in try perform(action) }
-    case .pictureInPictureToggled(let id):
-      attempt { () throws(PipSinkError) in
-        if let own = known[id]?.controller {
-          try own.toggle()
-        } else if pictureInPictureStreamID == id {
-          stopPictureInPicture()
-        } else {
-          try startPictureInPicture(id)
-        }
-      }
-    case .closeRequested, .windowLost: break
-    }
-  }
 }
