@@ -56,8 +56,7 @@ import Testing
     let image = try await server.screenshot()
     #expect(hasSnapped, "\(firstBar(image)); the demo \(demo.isRunning ? "runs" : "has ended"): \(demo.errors)")
     #expect(!isFirstBar(image, corner.x + 20, corner.y + 90))
-    demo.interrupt()
-    demo.stop()
+    try await demo.end()
 
     // After a restart the window is in the same corner again.
     let second = try play(server)

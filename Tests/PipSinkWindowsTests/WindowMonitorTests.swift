@@ -188,8 +188,7 @@ import Testing
     let corner = (x: 1024 - 336, y: 768 - 196)
     try await server.outer.drag(from: (corner.x + 20, corner.y + 90), to: (1020, 200))
     #expect(try await isAlone(server, on: 1, isLeft: true, isTop: true))
-    demo.interrupt()
-    demo.stop()
+    try await demo.end()
     let second = try play(server.environment)
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
     try await server.swaymsg("[app_id=\"pipsink-demo\"] move container to scratchpad")
@@ -287,8 +286,7 @@ import Testing
       _ = try await eventually(within: 5) { try await place() != old }
     }
     #expect(try await eventually(within: 15) { try await place() == new })
-    first.interrupt()
-    first.stop()
+    try await first.end()
     let second = try play(server.environment)
     #expect(try await eventually(within: 30) { try await place() == new }, "\(second.errors)")
     second.stop()

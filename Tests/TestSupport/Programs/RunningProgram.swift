@@ -46,6 +46,13 @@ final class RunningProgram {
 
   func interrupt() { process.interrupt() }
 
+  /// Ends the program as its user does, and waits until it has written what it remembers and has ended by itself.
+  func end() async throws {
+    interrupt()
+    let result = try await result(seconds: 60)
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+  }
+
   /// Ends the program at once. It uses SIGKILL because the program has inherited a signal mask that blocks the other
   /// signals: it was started on a thread of the concurrency pool.
   func stop() {
