@@ -16,6 +16,7 @@
 #include <wayland-client.h>
 #include <wayland-cursor.h>
 #include <xcb/randr.h>
+#include <xcb/shape.h>
 #include <xcb/shm.h>
 #include <xcb/xcb.h>
 #include <xcb/xcbext.h>
@@ -38,6 +39,10 @@ static inline const xcb_query_extension_reply_t *pipsink_shared_memory_extension
 /// The X server's reply about the extension RandR. XCB owns it.
 static inline const xcb_query_extension_reply_t *pipsink_randr_extension(xcb_connection_t *connection) {
   return xcb_get_extension_data(connection, &xcb_randr_id);
+}
+/// The X server's reply about the extension SHAPE. XCB owns it.
+static inline const xcb_query_extension_reply_t *pipsink_shape_extension(xcb_connection_t *connection) {
+  return xcb_get_extension_data(connection, &xcb_shape_id);
 }
 
 // Swift would pass copies of these constants, but libwayland keeps the addresses of interfaces.

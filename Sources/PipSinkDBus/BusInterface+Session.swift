@@ -22,6 +22,15 @@ extension BusInterface {
         BusMethod("SetPictureInPictureLayout", .choice("layout", of: PictureInPictureLayout.self)) {
           $0.controller.configuration.layout = $1
         },
+        BusMethod("SetPictureInPictureOpacity", .double("opacity", in: 0.1...1)) {
+          $0.controller.configuration.opacity = $1
+        },
+        BusMethod("SetPictureInPictureClickThrough", .bool("clickThrough")) {
+          $0.controller.configuration.isClickThrough = $1
+        },
+        BusMethod("SetPictureInPictureStepsAside", .bool("stepsAside")) {
+          $0.controller.configuration.stepsAside = $1
+        },
         BusMethod("SetPictureInPictureControls", .controls("controls")) { $0.offer($1) },
         BusMethod("UsePictureInPictureControl", .text("control")) { session, name in
           let action = PictureInPictureAction(name: name)
@@ -102,6 +111,9 @@ extension BusInterface {
         BusProperty("PictureInPictureSecondStream", "s") { .stream($0.secondPictureInPictureStreamID) },
         BusProperty("PictureInPictureLayout", "s") { .string($0.controller.configuration.layout.rawValue) },
         BusProperty("PictureInPictureControls", "s") { .string($0.controller.configuration.controls.text) },
+        BusProperty("PictureInPictureOpacity", "d") { .double($0.controller.configuration.opacity) },
+        BusProperty("PictureInPictureClickThrough", "b") { .bool($0.controller.configuration.isClickThrough) },
+        BusProperty("PictureInPictureStepsAside", "b") { .bool($0.controller.configuration.stepsAside) },
         BusProperty("PictureInPictureSupport", "s") { .string("\($0.controller.support)") },
         // It is 0 until a frame has arrived.
         BusProperty("PictureInPictureAspectRatio", "d") { .double($0.controller.aspectRatio ?? 0) },

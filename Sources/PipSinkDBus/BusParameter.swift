@@ -26,6 +26,17 @@ struct BusParameter<Value>: Sendable {
   /// A number that is not negative.
   static func count(_ name: String) -> Self where Value == Int { Self(name, "u") { Int($0.number) } }
 
+  /// A number of a range.
+  static func double(_ name: String, in range: ClosedRange<Double>) -> Self where Value == Double {
+    Self(name, "d") { value throws(PipSinkError) in
+      guard case .double(let number) = value, range.contains(number) else {
+        throw .system(
+          .invalidArgument(name, reason: "it is not a number from \(range.lowerBound) to \(range.upperBound)"))
+      }
+      return number
+    }
+  }
+
   /// A time in microseconds.
   static func time(_ name: String) -> Self where Value == MediaTime {
     Self(name, "x") { MediaTime(value: $0.number, timescale: 1_000_000) }

@@ -89,4 +89,32 @@ import Testing
     #expect(await eventually { layouts() == ["single", "single", "single"] })
     #expect(await eventually { session.router.table.surface(for: "three") == .inApp })
   }
+
+  @Test func theElementsOfASessionAgreeOnHowItsWindowKeepsOutOfTheWay() async throws {
+    let harnesses = try ["one", "two"].map { id in
+      let harness = try ElementHarness(
+        "surface=offscreen sync=false stream-id=\(id) session=\(#function) "
+          + (id == "two" ? "pip-opacity=0.5 pip-steps-aside=true" : "mode=pip"))
+      harness.setCaps()
+      harness.push()
+      return harness
+    }
+    #expect(harnesses[0].elementMessages(until: "pip-did-start").last == "pip-did-start")
+    func configuration() async throws -> PictureInPictureController.Configuration {
+      try await harnesses[0].onInterface { $0.controller.configuration }
+    }
+    #expect(try await eventually { try await configuration().opacity == 0.5 })
+    #expect(try await configuration().stepsAside)
+    harnesses[1].set("pip-click-through", "true")
+    #expect(await eventually { harnesses.map { $0.value("pip-click-through") } == ["true", "true"] })
+    #expect(try await configuration().isClickThrough)
+    // What the user ends in the window is not wanted again by the next change of another property.
+    try await harnesses[0].onInterface { $0.controller.configuration.isClickThrough = false }
+    #expect(await eventually { harnesses.map { $0.value("pip-click-through") } == ["false", "false"] })
+    harnesses[1].set("pip-opacity", "0.75")
+    #expect(try await eventually { try await configuration().opacity == 0.75 })
+    #expect(try await !configuration().isClickThrough)
+    let told = harnesses[0].takeMessages().filter { $0.name == "pip-click-through-changed" }
+    #expect(told.map { $0.fields["click-through"] } == ["true", "false"])
+  }
 }

@@ -118,9 +118,9 @@ import Testing
     let property = { interface.values(of: call.session)["PictureInPictureControls"] }
     #expect(
       property()
-        == "previousStream,skipBackward,playPause,skipForward,nextStream,mute,seek,changeLayout,backToApp")
+        == "previousStream,skipBackward,playPause,skipForward,nextStream,mute,seek,fullscreen,changeLayout,backToApp")
     try give("call,+vote:Vote")
-    #expect(property() == "microphone,camera,raiseHand,hangUp,changeLayout,backToApp,+vote:Vote")
+    #expect(property() == "microphone,camera,raiseHand,hangUp,fullscreen,changeLayout,backToApp,+vote:Vote")
     #expect(throws: PipSinkError.self, "the window is not open") { try use("vote") }
     _ = try interface.perform("Enable", ["a"], on: call.session)
     #expect(await eventually { call.session.controller.isActive })
@@ -232,6 +232,23 @@ import Testing
     #expect(throws: PipSinkError.self) { try interface.perform("SetGravity", ["c", "resize"], on: call.session) }
   }
 
+  @Test func howTheWindowKeepsOutOfTheWayIsSaid() throws {
+    let call = try Call()
+    let interface = BusInterface.session()
+    let values = {
+      ["Opacity", "ClickThrough", "StepsAside"].map {
+        interface.values(of: call.session)["PictureInPicture\($0)"]
+      }
+    }
+    #expect(values() == [.double(1), .bool(false), .bool(false)])
+    _ = try interface.perform("SetPictureInPictureOpacity", [.double(0.5)], on: call.session)
+    _ = try interface.perform("SetPictureInPictureClickThrough", [.bool(true)], on: call.session)
+    #expect(values() == [.double(0.5), .bool(true), .bool(false)])
+    _ = try interface.perform("SetPictureInPictureClickThrough", [.bool(false)], on: call.session)
+    _ = try interface.perform("SetPictureInPictureStepsAside", [.bool(true)], on: call.session)
+    #expect(values() == [.double(0.5), .bool(false), .bool(true)])
+  }
+
   @Test func theVersionTheSoundAndTheWindowsShapeAreTold() async throws {
     let call = try Call()
     let interface = BusInterface.session()
@@ -335,7 +352,8 @@ import Testing
     ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
     ("SetConnectionQuality", ["", "good"]), ("SetConnectionQuality", ["a", "bad"]), ("SetMirrored", ["", .bool(true)]),
     ("SetCaption", ["", "text"]), ("SetPictureInPictureControls", ["call;vote"]),
-    ("UsePictureInPictureControl", ["vote"]),
+    ("UsePictureInPictureControl", ["vote"]), ("SetPictureInPictureOpacity", [.double(0.05)]),
+    ("SetPictureInPictureOpacity", [.double(.nan)]), ("SetPictureInPictureOpacity", [.double(1.5)]),
     ("SetName", ["", "Anna"]), ("SetPictureInPictureLayout", ["circle"]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(0), .unsigned32(9)]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(16), .unsigned32(.max)]), ("SetProcessors", ["", "nv12"]),
@@ -361,7 +379,11 @@ import Testing
     let tried = Set(Self.badArguments.map(\.method))
     let others = methods.filter { !$0.inputs.isEmpty && !tried.contains($0.name) }.map(\.name)
     // Every boolean and every number of retries makes sense, and MPRIS ignores positions outside of a stream.
-    #expect(others == ["SetMuted", "SetPictureInPictureRetries", "Seek", "SetPosition"])
+    #expect(
+      others == [
+        "SetPictureInPictureClickThrough", "SetPictureInPictureStepsAside", "SetMuted", "SetPictureInPictureRetries",
+        "Seek", "SetPosition",
+      ])
   }
 
   @Test func statisticsAreThoseOfTheStreamsThatThereAre() throws {

@@ -184,6 +184,67 @@ import Testing
     #expect("\(try #require(error))".contains("controls"))
   }
 
+  // MARK: - What only windows on a desktop do
+
+  /// A window that counts what it is asked to do.
+  private final class DesktopWindow: DesktopPictureInPictureHost {
+    private let inMemory: OffscreenPictureInPictureWindow
+    var renderer: any VideoRenderer { inMemory.renderer }
+    let unsupportedReason: String? = nil
+    var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
+    private(set) var presentation: PictureInPicturePresentation?
+    private(set) var changes = 0
+    private(set) var isFullscreen = false
+    var abilities: Set<PictureInPictureAction> = [.fullscreen, .changeSize, .clickThrough]
+
+    init() throws { inMemory = try OffscreenPictureInPictureWindow() }
+
+    func open(_ presentation: PictureInPicturePresentation) { self.presentation = presentation }
+    func update(_ presentation: PictureInPicturePresentation) { self.presentation = presentation }
+    func close() {}
+    func toggleFullscreen() { isFullscreen.toggle() }
+    func changeSize() { changes += 1 }
+  }
+
+  @Test func whatTheWindowDoesItselfIsOfferedWhereItCan() async throws {
+    let window = try DesktopWindow()
+    let session = try PictureInPictureSession(display: LayerDisplay(pictureInPictureHost: window))
+    let controller = session.controller
+    let all: [PictureInPictureAction] = [.fullscreen, .changeSize, .clickThrough]
+    controller.configuration.controls = all.map { .init($0) }
+    var events: [Bool] = []
+    session.observeEvents { if case .pictureInPicture(.clickThroughChanged(let isOn), _) = $0 { events.append(isOn) } }
+    try session.addStream("anna").consume(try PlainFrame.make([255, 255, 255]))
+    try session.startPictureInPicture("anna")
+    #expect(await eventually { controller.isActive })
+    #expect(window.presentation?.controls.map(\.action) == all + [.close])
+    #expect(window.presentation?.controls.map(\.isOn) == [false, nil, false, nil])
+    for action in all { window.eventHandler?(.action(action)) }
+    #expect(window.isFullscreen && window.changes == 1 && controller.configuration.isClickThrough)
+    #expect(window.presentation?.isClickThrough == true)
+    #expect(window.presentation?.controls.map(\.isOn) == [true, nil, true, nil])
+    // The app gives no such control any more, but there is a way back.
+    controller.configuration.controls = []
+    #expect(window.presentation?.controls.map(\.action) == [.close, .clickThrough])
+    window.eventHandler?(.action(.clickThrough))
+    #expect(window.presentation?.controls.map(\.action) == [.close] && window.presentation?.isClickThrough == false)
+    #expect(await eventually { events == [true, false] })
+    // A window that cannot do it does not offer it.
+    controller.configuration.controls = all.map { .init($0) }
+    window.abilities = []
+    controller.configuration.isClickThrough = true
+    #expect(window.presentation?.controls.map(\.action) == [.close])
+    controller.perform(.fullscreen)
+    #expect(window.isFullscreen)
+  }
+
+  @Test(arguments: [(0.5, 0.5), (0, 0.1), (-1, 0.1), (7, 1), (.nan, 1), (.infinity, 1)] as [(Double, Double)])
+  func theOpacityIsLimitedSoThatTheWindowCanBeFound(wanted: Double, opacity: Double) async throws {
+    let call = try await Call()
+    call.session.controller.configuration.opacity = wanted
+    #expect(call.window.presentation?.opacity == opacity)
+  }
+
   @Test func everyActionHasItsName() {
     let names = PictureInPictureAction.known.map(\.name)
     #expect(Set(names).count == names.count)

@@ -38,7 +38,7 @@ import Testing
       case (.active, .willStop): go(.stopping, isThere)
       case (.stopping, .didStop): go(.idle, !isThere)
       case (.stopping, .restoreUserInterface), (.stopping, .restoreFailed): break
-      case (_, .stateChanged), (_, .sourceChanged), (_, .layoutChanged): break
+      case (_, .stateChanged), (_, .sourceChanged), (_, .layoutChanged), (_, .clickThroughChanged): break
       case (.starting, .renderSizeChanged), (.active, .renderSizeChanged), (.stopping, .renderSizeChanged): break
       case (.starting, .action), (.active, .action), (.stopping, .action): break
       case (.starting, .suspendedChanged), (.active, .suspendedChanged), (.stopping, .suspendedChanged): break

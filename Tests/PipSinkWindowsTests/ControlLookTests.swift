@@ -132,7 +132,9 @@ import Testing
       #expect(white >= 12, "\(action), \(isOn): \(white) white pixels")
       looks.append(image.bytes)
     }
-    let hasTwo: Set<PictureInPictureAction> = [.playPause, .mute, .microphone, .camera, .raiseHand]
+    let hasTwo: Set<PictureInPictureAction> = [
+      .playPause, .mute, .microphone, .camera, .raiseHand, .fullscreen, .clickThrough,
+    ]
     #expect((looks[0] != looks[1]) == hasTwo.contains(action))
   }
 
@@ -209,7 +211,7 @@ import Testing
 
   @Test func inANarrowWindowTheLeastImportantControlsAreMissing() {
     let all: [PictureInPictureControl] =
-      .player + .call + [.init(.custom("a")), .init(.custom("b")), .init(.close)]
+      .player + .call + [.changeSize, .clickThrough, .custom("a"), .custom("b"), .close].map { .init($0) }
     func names(_ width: Int) -> [[String]] {
       ControlBars(all, in: PictureSize(width: width, height: 90)).bars.map { $0.controls.map(\.action.name) }
     }
@@ -225,10 +227,26 @@ import Testing
     }
     #expect(
       missing == [
-        "previousStream", "skipBackward", "skipForward", "nextStream", "b", "a", "raiseHand", "camera", "mute",
-        "playPause", "microphone",
+        "changeSize", "clickThrough", "previousStream", "skipBackward", "skipForward", "nextStream", "b", "a",
+        "raiseHand", "camera", "mute", "playPause", "microphone",
       ])
-    #expect(orders.last?.count == 12 && orders.first == ["hangUp"])
-    #expect(names(320)[1] == ["changeLayout", "backToApp"] && names(80)[1] == ["backToApp"])
+    #expect(orders.last?.count == 14 && orders.first == ["hangUp"])
+    #expect(names(320)[1] == ["fullscreen", "changeLayout", "backToApp"])
+    #expect(names(110)[1] == ["changeLayout", "backToApp"] && names(80)[1] == ["backToApp"])
+  }
+
+  @Test @MainActor func aWindowThatLetsPressesThroughHasOnlyTheButtonThatEndsThat() {
+    let controls = OverlayControls {}
+    var presentation = PictureInPicturePresentation.plain()
+    presentation.controls = .player + [.init(.close), .init(.clickThrough, isOn: true)]
+    presentation.isClickThrough = true
+    // It can be seen without the pointer, and pressed.
+    let parts = controls.parts(presentation, size: Self.window)
+    #expect(parts.map(\.opacity) == [1])
+    #expect(parts.map(\.rectangle) == [PictureRect(x: 6, y: 6, width: 28, height: 28)])
+    #expect(controls.action(x: 6, y: 6) == .clickThrough && controls.action(x: 33, y: 33) == .clickThrough)
+    #expect(controls.action(x: 34, y: 20) == nil && controls.action(x: 300, y: 20) == nil)
+    presentation.isClickThrough = false
+    #expect(controls.parts(presentation, size: Self.window).isEmpty && controls.action(x: 6, y: 6) == nil)
   }
 }

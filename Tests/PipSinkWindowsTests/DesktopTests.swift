@@ -200,6 +200,74 @@ struct DesktopTests {
     server.stop()
   }
 
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func itKeepsOutOfTheWayAndFillsTheScreen(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    let look = try DesktopLook(desktop: server, expected: [:])
+    let (width, height) = (server.size.width, server.size.height)
+    let window = PictureRect(x: width - 336, y: height - 196, width: 320, height: 180)
+    let other = try OtherWindow(.maximised, on: server)
+    #expect(try await eventually { try await look.colour(60, height / 2) != nil }, "\(other.errors)")
+    let launch = try look.launch("mode=pip pip-click-through=true")
+    #expect(try await eventually { try await look.colour(window.x + 60, window.y + 90) == .red }, "\(launch.errors)")
+    try await look.click(10, height / 2)
+    #expect(try await eventually { try await look.colour(60, height / 2) == .green })
+
+    let hasButton = try await server.screen.screenshot().pixel(window.x + 9, window.y + 9)[2] < 150
+    // mutter gives a window of its Xwayland the pointer whatever its shape is.
+    #expect(hasButton == (desktop != .mutter))
+    if hasButton {
+      // The wheel and presses go to the window below, but the button gives the window its presses back.
+      #expect(!other.hasScrolled)
+      try await look.click(window.x + 160, window.y + 90, button: 4)
+      #expect(await eventually { other.hasScrolled }, "\(desktop.rawValue)")
+      try await look.click(window.x + 160, window.y + 90)
+      #expect(try await look.colour(60, height / 2) == .green)
+      try await look.click(window.x + 20, window.y + 20)
+    }
+    // The other controls come with the pointer.
+    #expect(
+      try await eventually {
+        for step in 0...1 {
+          try await server.screen.tool("xdotool", "mousemove", "\(window.x + 160 + step)", "\(window.y + 90)")
+        }
+        return try await server.screen.screenshot().pixel(window.x + 311, window.y + 9)[2] < 150
+      }, "\(desktop.rawValue)")
+    try await server.screen.tool("xdotool", "click", "1")
+
+    // The picture is as wide as the screen, with bars above and below.
+    try await server.screen.key("f")
+    let isFull = try await eventually {
+      let image = try await server.screen.screenshot()
+      return [3, width - 4].allSatisfy { DesktopLook.Colour(image.pixel($0, height / 2)) == .red }
+        && [3, height - 4].allSatisfy { image.pixel(width / 2, $0)[0...2].max() ?? 255 < 10 }
+    }
+    #expect(isFull, "\(desktop.rawValue): \(launch.errors)")
+    // The control is at the upper right, beside the one that goes back to the app.
+    try await look.click(width - 50, 20)
+    #expect(try await eventually { try await look.colour(3, height / 2) != .red }, "\(desktop.rawValue)")
+    #expect(try await eventually { try await look.colour(window.x + 60, window.y + 90) == .red })
+    launch.stop()
+
+    // The pointer is elsewhere when the window opens.
+    try await look.click(10, height / 4)
+    let otherLook = try DesktopLook(desktop: server, expected: [:])
+    let second = try otherLook.launch("mode=pip pip-steps-aside=true")
+    #expect(try await eventually { try await look.colour(window.x + 60, window.y + 90) == .red }, "\(second.errors)")
+    try await server.screen.tool(
+      "xdotool", "mousemove", "\(window.x - 40)", "\(window.y + 90)", "sleep", "0.1", "mousemove",
+      "\(window.x + 160)", "\(window.y + 90)")
+    let isAside = try await eventually {
+      let image = try await server.screen.screenshot()
+      return DesktopLook.Colour(image.pixel(16 + 60, window.y + 90)) == .red
+        && DesktopLook.Colour(image.pixel(window.x + 60, window.y + 90)) != .red
+    }
+    #expect(isAside, "\(desktop.rawValue): \(second.errors)")
+    second.stop()
+    other.stop()
+    server.stop()
+  }
+
   /// The film is red for a minute, and then blue.
   @Test(arguments: Desktop.allCases.filter(\.isInstalled))
   func theUserSeeksByAPressAndADragOnTheBar(on desktop: Desktop) async throws {

@@ -173,6 +173,7 @@ struct ThreeWaysTests {
     case .restoreUserInterface: "restoreUserInterface"
     case .action(let action): "action \(action.name)"
     case .layoutChanged(let layout): "layoutChanged \(layout.rawValue)"
+    case .clickThroughChanged(let isClickThrough): "clickThroughChanged \(isClickThrough)"
     case .stateChanged, .renderSizeChanged, .suspendedChanged, .restoreFailed: nil
     }
   }
@@ -186,6 +187,7 @@ struct ThreeWaysTests {
     case "pip-did-stop": "didStop \(message.fields["reason"] ?? "")"
     case "pip-source-changed": "sourceChanged \(message.fields["from"] ?? "") to \(message.fields["to"] ?? "")"
     case "pip-layout-changed": "layoutChanged \(message.fields["layout"] ?? "")"
+    case "pip-click-through-changed": "clickThroughChanged \(message.fields["click-through"] ?? "")"
     case "pip-failed": "failedToStart \(message.fields["reason"] ?? "")"
     default: nil
     }

@@ -50,6 +50,23 @@ struct ElementProperty: Sendable {
       "The controls of the session's picture-in-picture window: call, player, or names with commas between them "
         + "(null = player); those that only the application can do are told by pip-action", whenPlaying,
       get: { $0.controls }, set: { $0.controls = $1 }),
+    ElementProperty(name: "pip-opacity") {
+      g_param_spec_double(
+        "pip-opacity", "Picture-in-picture opacity", "The opacity of the session's picture-in-picture window", 0.1, 1,
+        1, whenPlaying)
+    } set: { state, value in
+      state.set { $0.opacity = g_value_get_double(value) }
+    } get: { state, value in
+      g_value_set_double(value, state.settings.opacity)
+    },
+    boolean(
+      "pip-click-through", "Picture-in-picture click-through",
+      "Whether presses go to the windows below the session's picture-in-picture window; changes when the user ends "
+        + "that", whenPlaying, \.isClickThrough),
+    boolean(
+      "pip-steps-aside", "Picture-in-picture steps aside",
+      "Whether the session's picture-in-picture window goes to another corner when the pointer comes to it",
+      whenPlaying, \.stepsAside),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
     boolean(
       "force-aspect-ratio", "Force aspect ratio",

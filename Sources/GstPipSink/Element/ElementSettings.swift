@@ -32,6 +32,12 @@ struct ElementSettings: Sendable {
   var layout = PictureInPictureLayout.single
   /// The controls of the session's picture-in-picture window, as a list in words; nil for those of a player.
   var controls: String?
+  /// The opacity of that window.
+  var opacity = 1.0
+  /// Whether that window lets presses through to what is below it.
+  var isClickThrough = false
+  /// Whether that window goes to another corner when the pointer comes.
+  var stepsAside = false
   var gravity = VideoGravity.resizeAspect
   /// The property `force-aspect-ratio`, which players know: false stretches pictures, whatever the gravity. playbin
   /// sets it to true by itself, which leaves the gravity as it was chosen.

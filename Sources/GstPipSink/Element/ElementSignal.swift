@@ -30,6 +30,8 @@ struct ElementSignal {
       self.init(
         "render-size-changed", ("width", .unsigned(UInt64(size.width))), ("height", .unsigned(UInt64(size.height))))
     case .layoutChanged(let layout): self.init("pip-layout-changed", ("layout", .text(layout.rawValue)))
+    case .clickThroughChanged(let isClickThrough):
+      self.init("pip-click-through-changed", ("click-through", .flag(isClickThrough)))
     case .action(let action): self.init("pip-action", ("action", .text(action.name)))
     case .stateChanged, .suspendedChanged: return nil
     }
@@ -56,7 +58,7 @@ struct ElementSignal {
     .willStart, .didStart(latency: nil), .failedToStart(.pictureInPicture(.cancelled)), .willStop(.requested),
     .didStop(.requested), .sourceChanged(from: "", to: ""), .restoreUserInterface,
     .restoreFailed(.pictureInPicture(.cancelled)), .renderSizeChanged(PictureSize(width: 1, height: 1)),
-    .action(.close), .layoutChanged(.single),
+    .action(.close), .layoutChanged(.single), .clickThroughChanged(true),
   ]
 
   /// Registers the signals. It is called when the element's class is initialized.

@@ -4,11 +4,13 @@ import CGStreamer
 enum ElementValue {
   case text(String)
   case unsigned(UInt64)
+  case flag(Bool)
 
   var type: GType {
     switch self {
     case .text: PIPSINK_TYPE_STRING
     case .unsigned: PIPSINK_TYPE_UINT64
+    case .flag: PIPSINK_TYPE_BOOLEAN
     }
   }
 
@@ -19,6 +21,7 @@ enum ElementValue {
     switch self {
     case .text(let text): g_value_set_string(&value, text)
     case .unsigned(let number): g_value_set_uint64(&value, guint64(number))
+    case .flag(let isSet): g_value_set_boolean(&value, isSet ? 1 : 0)
     }
     return value
   }

@@ -69,6 +69,7 @@ final class ElementSessionAdapter {
     }
     apply(member)
     note(controller.configuration.layout, on: member)
+    note(isClickThrough: controller.configuration.isClickThrough, on: member)
     // Only now it is known whether the stream is visible.
     if let upstream = member.upstream { session.setUpstream(upstream, of: member.streamID) }
     updatePlayback()
@@ -122,6 +123,11 @@ final class ElementSessionAdapter {
     }
     if settings.controls != old.controls { offerControls(of: member) }
     if settings.layout != old.layout { controller.configuration.layout = settings.layout }
+    if settings.opacity != old.opacity { controller.configuration.opacity = settings.opacity }
+    if settings.isClickThrough != old.isClickThrough {
+      controller.configuration.isClickThrough = settings.isClickThrough
+    }
+    if settings.stepsAside != old.stepsAside { controller.configuration.stepsAside = settings.stepsAside }
     // The session does not have the stream if it could not be shown.
     if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
     if settings.streamName != old.streamName { try? session.setName(settings.streamName, of: id) }
@@ -262,6 +268,8 @@ final class ElementSessionAdapter {
       noteModes()
     case .layoutChanged(let layout):
       for member in members { note(layout, on: member) }
+    case .clickThroughChanged(let isClickThrough):
+      for member in members { note(isClickThrough: isClickThrough, on: member) }
     default: break
     }
     // The element whose stream the event is about emits the signal. When it has stopped, another element does.
@@ -294,6 +302,13 @@ final class ElementSessionAdapter {
   private func note(_ layout: PictureInPictureLayout, on member: SessionMember) {
     said[member.streamID]?.layout = layout
     member.note(layout)
+  }
+
+  /// Shows in an element's property whether the window lets presses through. That does not count as the application's
+  /// wish either.
+  private func note(isClickThrough: Bool, on member: SessionMember) {
+    said[member.streamID]?.isClickThrough = isClickThrough
+    member.note(isClickThrough: isClickThrough)
   }
 
   private func noteModes() {

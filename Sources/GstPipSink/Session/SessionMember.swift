@@ -215,4 +215,9 @@ final class SessionMember: Sendable {
     let isNew = box.exchange(\.layout, layout) != layout
     if isNew { element.notify("pip-layout") }
   }
+
+  func note(isClickThrough: Bool) {
+    let isNew = box.exchange(\.isClickThrough, isClickThrough) != isClickThrough
+    if isNew { element.notify("pip-click-through") }
+  }
 }

@@ -69,6 +69,9 @@ struct SessionLog {
       pictureInPicture.debug("picture-in-picture changes from stream \"\(old)\" to \"\(new)\"")
     case .layoutChanged(let layout):
       pictureInPicture.debug("the picture-in-picture window has the layout \(layout.rawValue)")
+    case .clickThroughChanged(let isClickThrough):
+      pictureInPicture.debug(
+        "the picture-in-picture window \(isClickThrough ? "lets the pointer through" : "takes the pointer")")
     case .stateChanged(let state): pictureInPicture.debug("picture-in-picture is \(state.rawValue)")
     case .restoreFailed(let error): pictureInPicture.warning("\(error)")
     case .willStop, .restoreUserInterface, .renderSizeChanged, .suspendedChanged, .action: break

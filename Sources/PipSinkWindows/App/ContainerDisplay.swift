@@ -60,7 +60,7 @@ open class ContainerDisplay: ScreenKeepingDisplay {
     if let placement, let placementPath { placement.save(to: placementPath) }
     pictureInPictureWindow = try PictureInPictureWindow(placementPath: placementPath)
     self.makesViewsWhenShown = makesViewsWhenShown
-    pictureInPictureWindow.keyPressed = { [weak self] in self?.press($0) ?? false }
+    pictureInPictureWindow.keyPressed = { [weak self] in self?.pressInPictureInPicture($0) ?? false }
   }
 
   /// Reports a key press to the session.
@@ -70,6 +70,14 @@ open class ContainerDisplay: ScreenKeepingDisplay {
     guard let key = Character(keysym: keysym), reportsKey(key) else { return false }
     eventHandler?(.key(key))
     return true
+  }
+
+  /// Reports a key press in the picture-in-picture window. The session knows most keys of both windows, but fullscreen is
+  /// that of the window with the keyboard.
+  private func pressInPictureInPicture(_ keysym: UInt32) -> Bool {
+    let isFullscreen = PictureInPictureAction(key: keysym, among: []) == .fullscreen
+    let isOffered = pictureInPictureWindow.presentation?.actions.contains(.fullscreen) ?? false
+    return isFullscreen && isOffered ? false : press(keysym)
   }
 
   // MARK: - Streams

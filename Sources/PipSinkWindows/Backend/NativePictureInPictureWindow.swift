@@ -44,6 +44,24 @@ package protocol NativePictureInPictureWindow: NativeWindow {
   /// false.
   func setOpacity(_ opacity: Double)
 
+  /// Whether a part of the window can let the pointer through.
+  var canLetPointerThrough: Bool { get }
+
+  /// Sets the part of the window that takes the pointer, in units from its upper left corner; nil for all of it. The rest
+  /// lets it through to the windows below.
+  func setInputArea(_ area: PictureRect?)
+
+  /// Whether the window can fill its monitor.
+  var canBeFullscreen: Bool { get }
+
+  /// Whether the window fills its monitor. The user may end that through the desktop, which `WindowEvent.stateChanged`
+  /// tells.
+  var isFullscreen: Bool { get }
+
+  /// Fills the monitor, or stops that, after which the caller gives the window its size and place. A window that fills
+  /// its monitor does not move, and takes no other size.
+  func setFullscreen(_ isFullscreen: Bool)
+
   /// Moves the window's upper left corner to a position in units, in the coordinates of ``rectangle``.
   func move(toX x: Int, y: Int)
 

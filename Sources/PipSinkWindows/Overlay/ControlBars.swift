@@ -1,7 +1,7 @@
 import PipSink
 
-/// The layout of the controls in a picture-in-picture window, in units: close is at the upper left, the layout and back
-/// to the app are at the upper right, and the others are in the middle of the lower edge.
+/// The layout of the controls in a picture-in-picture window, in units: close is at the upper left; fullscreen, the
+/// layout and back to the app are at the upper right; and the others are in the middle of the lower edge.
 struct ControlBars: Equatable {
   /// A row of controls on one background.
   struct Bar: Equatable {
@@ -27,10 +27,10 @@ struct ControlBars: Equatable {
   static let seekBarHeight = 20
   private static let smallestSeekable = PictureSize(width: 200, height: 112)
   /// The order in which controls are left out where the window is too narrow for all of them. Those of the app, from the
-  /// last one on, follow the first four of these.
+  /// last one on, follow the first six of these.
   private static let dispensable: [PictureInPictureAction] = [
-    .previousStream, .skipBackward, .skipForward, .nextStream, .raiseHand, .camera, .mute, .playPause, .microphone,
-    .hangUp,
+    .changeSize, .clickThrough, .previousStream, .skipBackward, .skipForward, .nextStream, .raiseHand, .camera, .mute,
+    .playPause, .microphone, .hangUp,
   ]
 
   let bars: [Bar]
@@ -48,16 +48,17 @@ struct ControlBars: Equatable {
     func all(_ controls: [PictureInPictureControl]) -> Int {
       controls.reduce(0) { $0 + width($1) } + max(0, controls.count - 1) * Self.spacing
     }
-    let corner: [PictureInPictureAction] = [.close, .changeLayout, .backToApp]
+    let corner: [PictureInPictureAction] = [.close, .fullscreen, .changeLayout, .backToApp]
     var middle = controls.filter { !corner.contains($0.action) && $0.action != .seek }
     let own = middle.map(\.action).filter { !Self.dispensable.contains($0) }
-    for action in Self.dispensable.prefix(4) + own.reversed() + Self.dispensable.dropFirst(4)
+    for action in Self.dispensable.prefix(6) + own.reversed() + Self.dispensable.dropFirst(6)
     where all(middle) > size.width - 2 * Self.margin {
       middle.removeAll { $0.action == action }
     }
     let close = controls.filter { $0.action == .close }
     var right = corner.dropFirst().compactMap { action in controls.first { $0.action == action } }
-    if all(right + close) > size.width - 3 * Self.margin { right.removeAll { $0.action == .changeLayout } }
+    for action in [PictureInPictureAction.fullscreen, .changeLayout]
+    where all(right + close) > size.width - 3 * Self.margin { right.removeAll { $0.action == action } }
     let bottom = size.height - Self.margin - Self.side
     let smallest = Self.smallestSeekable
     let hasSeekBar = controls.contains { $0.action == .seek } && size.width >= smallest.width
@@ -75,6 +76,17 @@ struct ControlBars: Equatable {
         rectangle: PictureRect(x: x, y: y, width: all(controls), height: Self.side), controls: controls,
         widths: controls.map(width))
     }
+  }
+
+  /// The rectangle of the button that remains of a window which lets presses through.
+  static let handle = PictureRect(x: margin, y: margin, width: side, height: side)
+
+  /// The layout in such a window.
+  ///
+  /// - Parameter control: what ends that presses go through the window.
+  init(handle control: PictureInPictureControl) {
+    bars = [Bar(rectangle: Self.handle, controls: [control], widths: [Self.side])]
+    seekBar = nil
   }
 
   /// Returns the control at a position in units, or nil where there is none.

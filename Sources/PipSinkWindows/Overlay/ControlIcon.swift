@@ -18,6 +18,11 @@ package enum ControlIcon: String {
   case back = "Skip backward"
   case forward = "Skip forward"
   case layout = "Change the layout"
+  case fullscreen = "Fullscreen"
+  case leaveFullscreen = "Leave fullscreen"
+  case changeSize = "Change the size"
+  case letPointerThrough = "Let the pointer through"
+  case takePointer = "Take the pointer again"
   case microphoneOff = "The microphone is off"
   case turnMicrophoneOff = "Turn the microphone off"
   case turnMicrophoneOn = "Turn the microphone on"
@@ -42,6 +47,9 @@ package enum ControlIcon: String {
     case .skipBackward: self = .back
     case .skipForward: self = .forward
     case .changeLayout: self = .layout
+    case .fullscreen: self = control.isOn == true ? .leaveFullscreen : .fullscreen
+    case .changeSize: self = .changeSize
+    case .clickThrough: self = control.isOn == true ? .takePointer : .letPointerThrough
     case .microphone: self = isOff ? .turnMicrophoneOn : .turnMicrophoneOff
     case .camera: self = isOff ? .turnCameraOn : .turnCameraOff
     case .hangUp: self = .hangUp
@@ -98,6 +106,24 @@ package enum ControlIcon: String {
       for (x, y) in [(1.0, 2.0), (9, 2), (1, 9), (9, 9)] {
         fill(context, [(x, y), (x + 6, y), (x + 6, y + 5), (x, y + 5)])
       }
+    case .fullscreen:
+      stroke(context, [(2, 6), (2, 2), (6, 2)])
+      stroke(context, [(10, 2), (14, 2), (14, 6)])
+      stroke(context, [(14, 10), (14, 14), (10, 14)])
+      stroke(context, [(6, 14), (2, 14), (2, 10)])
+    case .leaveFullscreen:
+      stroke(context, [(6, 2), (6, 6), (2, 6)])
+      stroke(context, [(10, 2), (10, 6), (14, 6)])
+      stroke(context, [(14, 10), (10, 10), (10, 14)])
+      stroke(context, [(6, 14), (6, 10), (2, 10)])
+    case .changeSize:
+      cairo_set_line_width(context, 1.5)
+      stroke(context, [(2, 2), (14, 2), (14, 14), (2, 14), (2, 2)])
+      fill(context, [(2, 8), (8, 8), (8, 14), (2, 14)])
+    case .letPointerThrough, .takePointer:
+      // An arrow as that of a pointer.
+      fill(context, [(4, 1), (13, 9.5), (9, 10), (11.5, 14.5), (9.5, 15.5), (7, 11), (4, 13.5)])
+      if self == .takePointer { crossOut(context) }
     case .microphoneOff, .turnMicrophoneOff, .turnMicrophoneOn:
       fill(context, [(6, 2), (7, 1), (9, 1), (10, 2), (10, 8), (9, 9), (7, 9), (6, 8)])
       cairo_set_line_width(context, 1.5)

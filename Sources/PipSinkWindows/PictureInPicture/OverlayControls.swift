@@ -9,6 +9,8 @@ final class OverlayControls {
   private let changed: @MainActor () -> Void
   private let fading = FadingOpacity()
   private var bars: ControlBars?
+  /// Whether the window lets presses through, except for a button.
+  private var hasHandle = false
   private var hovered: PictureInPictureAction?
   private var pressed: PictureInPictureAction?
   private var images: [(look: Look, image: OverlayImage)] = []
@@ -39,9 +41,12 @@ final class OverlayControls {
   ///   - size: the window's size, in pixels.
   func parts(_ presentation: PictureInPicturePresentation, size: PictureSize) -> [WindowOverlay.Part] {
     let units = PictureSize(width: Int(Double(size.width) / scale), height: Int(Double(size.height) / scale))
-    let bars = ControlBars(presentation.controls, in: units) { [scale] in faces.width(of: $0, scale: scale) }
-    self.bars = bars
-    guard fading.opacity > 0 else { return [] }
+    let handle = presentation.isClickThrough ? presentation.controls.first { $0.action == .clickThrough } : nil
+    let bars =
+      handle.map { ControlBars(handle: $0) }
+      ?? ControlBars(presentation.controls, in: units) { [scale] in faces.width(of: $0, scale: scale) }
+    (self.bars, hasHandle) = (bars, handle != nil)
+    guard opacity > 0 else { return [] }
     images = bars.bars.map { bar in
       let isHovered = bar.controls.contains { $0.action == hovered }
       let look = Look(bar: bar, hovered: isHovered ? hovered : nil, scale: scale)
@@ -54,8 +59,11 @@ final class OverlayControls {
   private func part(_ image: OverlayImage, at place: PictureRect) -> WindowOverlay.Part {
     WindowOverlay.Part(
       image: image, origin: (Int(nearest: Double(place.x) * scale), Int(nearest: Double(place.y) * scale)),
-      opacity: fading.opacity)
+      opacity: opacity)
   }
+
+  /// The button of a window that lets presses through does not fade.
+  private var opacity: Double { hasHandle ? 1 : fading.opacity }
 
   private func seekBarParts(_ progress: PlaybackProgress?, in rectangle: PictureRect?) -> [WindowOverlay.Part] {
     guard var progress, let rectangle else {
@@ -92,7 +100,9 @@ final class OverlayControls {
 
   /// Returns the control at a position in units. It is nil where there is none, and while the controls are neither
   /// visible nor about to be.
-  func action(x: Int, y: Int) -> PictureInPictureAction? { fading.isShown ? bars?.action(x: x, y: y) : nil }
+  func action(x: Int, y: Int) -> PictureInPictureAction? {
+    fading.isShown || hasHandle ? bars?.action(x: x, y: y) : nil
+  }
 
   /// Called when the pointer has moved to a position in units.
   func move(x: Int, y: Int) {

@@ -10,7 +10,7 @@ extension PictureInPictureWindow {
     scrollRest += deltaY
     // What one event asks for is limited, because the display server may send any number.
     let steps = max(-10, min(scrollRest.rounded(.towardZero), 10))
-    guard steps != 0 else { return }
+    guard steps != 0, !isFullscreen else { return }
     scrollRest = (scrollRest - steps).truncatingRemainder(dividingBy: 1)
     noteChange()
     resize(toWidth: placement.width(scrolledBy: -Int(steps)))
@@ -34,6 +34,10 @@ extension PictureInPictureWindow {
   private func perform(_ keysym: UInt32) -> Bool {
     if keyPressed?(keysym) == true { return true }
     let actions = presentation?.actions ?? []
+    if keysym == UInt32(XKB_KEY_Escape), isFullscreen {
+      eventHandler?(.action(.fullscreen))
+      return true
+    }
     guard let action = PictureInPictureAction(key: keysym, among: actions), actions.contains(action) else {
       return false
     }
@@ -57,6 +61,7 @@ extension PictureInPictureAction {
     default:
       switch Character(keysym: key).flatMap({ SessionAction(key: $0) }) {
       case .togglePause: self = .playPause
+      case .toggleFullscreen: self = .fullscreen
       case .toggleMute: self = actions.contains(.microphone) && !actions.contains(.mute) ? .microphone : .mute
       default: return nil
       }

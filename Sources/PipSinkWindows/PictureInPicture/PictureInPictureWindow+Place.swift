@@ -25,7 +25,7 @@ extension PictureInPictureWindow {
   private func askForSize() {
     guard let native else { return }
     isSizeStale = awaitedSize != nil
-    guard !isSizeStale else { return }
+    guard !isSizeStale, !native.isFullscreen else { return }
     native.resize(to: placement.size, aspectRatio: presentation?.aspectRatio)
     native.flush()
     guard sizeInUnits != placement.size else { return }
@@ -117,7 +117,7 @@ extension PictureInPictureWindow {
   /// done through the desktop counts as if it had been done in the window, except that a window that was moved stays
   /// where it is.
   func noteChange() {
-    guard isOpen, !pointer.isActive, let native, let rectangle = native.rectangle else { return }
+    guard isOpen, !pointer.isActive, let native, !native.isFullscreen, let rectangle = native.rectangle else { return }
     let isElsewhere = native.monitors.under(rectangle, current: monitor).map { $0.name != monitor } ?? false
     let hasMoved = native.hasBeenMoved(to: rectangle)
     let size = rectangle.size

@@ -80,6 +80,14 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// The rectangles of the places, in pixels, by their slots. They are on their way to those of the layout for a moment.
   var rectangles: [PictureRect?] = []
   let arranging = Animation()
+  /// Whether the window filled its monitor when that was looked at last.
+  var wasFullscreen = false
+  /// Whether the pointer has entered the window and has not moved in it.
+  var isPointerNew = false
+  /// When the window has gone out of the pointer's way last.
+  var steppedAside: ContinuousClock.Instant?
+  /// How long the pointer may take to follow a window that has gone out of its way.
+  var followingTime = Duration.seconds(2)
   /// Whether the places are on their way.
   var isArranging = false
   /// The corner of the small picture in the `speaker` layout, to which the user can drag it.
@@ -147,9 +155,14 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     native.describe(WindowIdentity.description(of: presentation))
     snap(to: placement.corner)
     let fades = native.isComposited && native.animates
-    native.setOpacity(fades ? 0 : 1)
+    native.setOpacity(fades ? 0 : presentation.opacity)
     native.show()
-    if fades { opening.run(from: 0, to: 1) { [weak self] in self?.native?.setOpacity($0) } }
+    if fades {
+      opening.run(from: 0, to: 1) { [weak self] part in
+        guard let self, let opacity = self.presentation?.opacity else { return }
+        self.native?.setOpacity(part * opacity)
+      }
+    }
     // Some window managers place a window when it is mapped.
     snap(to: placement.corner)
     native.flush()
@@ -163,6 +176,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     settling?.cancel()
     (isOpen, settling) = (false, nil)
     forgetRequest()
+    native?.setFullscreen(false)
+    (wasFullscreen, steppedAside) = (false, nil)
     // The desktop may have given the window another size for a while. It opens with the user's.
     isShaped = false
     leaveStack()
@@ -182,6 +197,11 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     self.presentation = presentation
     if old?.places.map(\.participant.name) != presentation.places.map(\.participant.name) {
       native.describe(WindowIdentity.description(of: presentation))
+    }
+    if let old, old.opacity != presentation.opacity { native.setOpacity(presentation.opacity) }
+    if old?.isClickThrough != presentation.isClickThrough {
+      native.setInputArea(presentation.isClickThrough ? ControlBars.handle : nil)
+      if presentation.isClickThrough { controls.leave() }
     }
     if old?.layout != presentation.layout || old?.places.map(\.slot) != presentation.places.map(\.slot) {
       divide(isAnimated: slots[0].isShown)
@@ -257,8 +277,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       if button == 1 { pointer.press(place, time) }
     case .released(let button, let place):
       if button == 1 { pointer.release(place) }
-    case .moved(let place): pointer.move(place)
-    case .entered: controls.show()
+    case .moved(let place):
+      if !isPointerNew || !stepAside() { pointer.move(place) }
+      isPointerNew = false
+    case .entered:
+      isPointerNew = true
+      if !mayStepAside { controls.show() }
     case .scrolled(_, _, let deltaY): scroll(deltaY)
     case .left:
       controls.leave()
@@ -266,6 +290,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     case .key(let key): press(key)
     case .closeRequested: eventHandler?(.action(.close))
     case .stateChanged:
+      noteFullscreen()
       if isOpen { eventHandler?(.visibilityChanged(!native.isMinimized)) }
     case .screenChanged:
       // The window's monitor may have been disconnected, or a panel may have appeared in the window's place.

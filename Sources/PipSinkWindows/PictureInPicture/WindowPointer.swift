@@ -70,7 +70,7 @@ final class WindowPointer {
       smallDrag = (small, place)
       return
     }
-    if native.beginDrag(grip, at: place) { drag = Drag(start: start, grip: grip) }
+    if !native.isFullscreen, native.beginDrag(grip, at: place) { drag = Drag(start: start, grip: grip) }
   }
 
   private func isNear(_ one: Place, _ other: Place) -> Bool {

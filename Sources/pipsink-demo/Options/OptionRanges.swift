@@ -5,6 +5,8 @@ extension OptionRange where Number == Double {
   static let duration = OptionRange(range: 0.001...1_000_000_000, unit: "seconds")
   /// The time that a pipeline may take to stop.
   static let stopTimeout = OptionRange(range: 0.1...3600, unit: "seconds")
+  /// The opacity of a window.
+  static let opacity = OptionRange(range: 0.1...1, unit: "as the opacity")
   /// The time of an action in a run.
   static let time = OptionRange(range: 0...1_000_000_000, unit: "seconds")
 }

@@ -63,6 +63,9 @@ extension PlayCommand {
       configuration.secondPictureInPictureStreamID = pipSecond
       configuration.pictureInPicture.layout = pipLayout
       if let pipControls { configuration.pictureInPicture.controls = pipControls }
+      configuration.pictureInPicture.opacity = pipOpacity
+      configuration.pictureInPicture.isClickThrough = pipClickThrough
+      configuration.pictureInPicture.stepsAside = pipStepAside
       configuration.startsInPictureInPicture = mode == .pip
       configuration.streamSelectorPolicy = audio.pipPolicy.policy
       configuration.pictureInPicture.videoGravity = gravity

@@ -90,6 +90,24 @@ struct PlayCommand: AsyncParsableCommand {
   var pipControls: [PictureInPictureControl]?
 
   @Option(
+    help: ArgumentHelp("The opacity of the picture-in-picture window, from 0.1 to 1.", valueName: "0.1..1"))
+  var pipOpacity = 1.0
+
+  @Flag(
+    help: """
+      Presses and scrolling go to the windows below the picture-in-picture window, until the button at its upper left is \
+      pressed.
+      """)
+  var pipClickThrough = false
+
+  @Flag(
+    help: """
+      The picture-in-picture window goes to the corner beside its own one when the pointer comes, and stays there when \
+      the pointer follows within two seconds.
+      """)
+  var pipStepAside = false
+
+  @Option(
     help: """
       What the picture-in-picture window does when its stream ends: show the next stream, stay open without a picture, \
       or close.
@@ -287,6 +305,7 @@ struct PlayCommand: AsyncParsableCommand {
     if let duration { try OptionRange.duration.check(duration, "--duration") }
     if let retries { try OptionRange.retries.check(retries, "--retries") }
     try OptionRange.retries.check(pipRetries, "--pip-retries")
+    try OptionRange.opacity.check(pipOpacity, "--pip-opacity")
     try OptionRange.stopTimeout.check(stopTimeout, "--stop-timeout")
     if pipelineFile != nil && !pipeline.isEmpty {
       throw ValidationError("Give the pipeline either as arguments or with --pipeline, not both.")

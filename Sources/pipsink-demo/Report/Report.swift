@@ -93,7 +93,8 @@ struct Report: Codable {
   struct PictureInPictureEventRecord: Codable {
     var time: Double
     /// "willStart", "didStart", "failedToStart", "willStop", "didStop", "restoreUserInterface",
-    /// "restoreFailed", "sourceChanged", "layoutChanged", "renderSizeChanged", "suspendedChanged" or "action".
+    /// "restoreFailed", "sourceChanged", "layoutChanged", "clickThroughChanged", "renderSizeChanged",
+    /// "suspendedChanged" or "action".
     var event: String
     /// The stream that the event is about: the one in the window, or the last or next one there.
     var stream: String
@@ -213,6 +214,8 @@ extension Report.PictureInPictureEventRecord {
     case .sourceChanged(let old, let new): (self.event, detail) = ("sourceChanged", "\(old) to \(new)")
     case .suspendedChanged(let isSuspended): (self.event, detail) = ("suspendedChanged", "\(isSuspended)")
     case .layoutChanged(let layout): (self.event, detail) = ("layoutChanged", layout.rawValue)
+    case .clickThroughChanged(let isClickThrough):
+      (self.event, detail) = ("clickThroughChanged", "\(isClickThrough)")
     case .action(let action): (self.event, detail) = ("action", action.name)
     }
   }

@@ -1,4 +1,5 @@
 import CGStreamer
+import Foundation
 import GstPipSink
 import Testing
 
@@ -107,7 +108,8 @@ enum Introspection {
       words = ["unsigned", "\(own.minimum) to \(own.maximum)", "default \(own.default_value)"]
     case "GParamDouble":
       let own = raw.assumingMemoryBound(to: GParamSpecDouble.self).pointee
-      words = ["number", "\(Int(own.minimum)) to \(Int(own.maximum))", "default \(Int(own.default_value))"]
+      let numbers = [own.minimum, own.maximum, own.default_value].map { String(format: "%g", $0) }
+      words = ["number", "\(numbers[0]) to \(numbers[1])", "default \(numbers[2])"]
     case "GParamFraction", "GstParamFraction":
       let own = raw.assumingMemoryBound(to: GstParamSpecFraction.self).pointee
       words = [

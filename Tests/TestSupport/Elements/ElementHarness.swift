@@ -118,7 +118,7 @@ final class ElementHarness {
     }
   }
 
-  /// An element message: its name and those of its fields that are strings.
+  /// An element message: its name and those of its fields that are strings or booleans.
   struct Message {
     var name: String
     var fields: [String: String] = [:]
@@ -131,8 +131,10 @@ final class ElementHarness {
       defer { gst_message_unref(message) }
       guard let structure = gst_message_get_structure(message) else { continue }
       var entry = Message(name: String(cString: gst_structure_get_name(structure)))
-      for field in ["stream-id", "reason", "from", "to", "action"] {
+      for field in ["stream-id", "reason", "from", "to", "action", "click-through"] {
         if let text = gst_structure_get_string(structure, field) { entry.fields[field] = String(cString: text) }
+        var flag: gboolean = 0
+        if gst_structure_get_boolean(structure, field, &flag) != 0 { entry.fields[field] = "\(flag != 0)" }
       }
       messages.append(entry)
     }

@@ -20,7 +20,7 @@ public struct StreamInfo: Sendable {
   public internal(set) var format: VideoFormatDescription?
   /// Whether the source has turned out, since the last start, to have sound alone
   /// (``EngineEvent/streamHasNoVideo(_:)``).
-  public internal(set) var hasNoVideo = false
+  package internal(set) var hasNoVideo = false
   /// How large the stream's pictures have to be for those who see them (``SessionEvent/demandChanged(_:_:)``). For an
   /// engine without a session it is always `hidden`, which means nothing there.
   public internal(set) var demand = StreamDemand.hidden

@@ -94,7 +94,7 @@ public final class PixelBuffer: @unchecked Sendable {
   ///   reference (`gst_sample_ref`). It must not change the sample or its buffer.
   /// - Returns: the result of `body`.
   /// - Throws: what `body` throws.
-  public func withUnsafeGstSample<Result, Failure: Error>(
+  package func withUnsafeGstSample<Result, Failure: Error>(
     _ body: (OpaquePointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // Like all of GLib, gst_sample_new ends the program when there is no memory.

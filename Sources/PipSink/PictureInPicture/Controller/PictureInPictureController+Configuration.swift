@@ -26,10 +26,22 @@ extension PictureInPictureController {
     /// What happens to the window when its stream ends, fails, or is removed from
     /// ``PictureInPictureController/streamSelector``.
     public var endAction = PictureInPictureEndAction.nextStream
-    /// The window's controls, in order. One that does nothing now is left out, such as a microphone that nobody switches
-    /// off (``PictureInPictureController/handledActions``). Layout and back to the app are at the upper right, and the
-    /// others in the middle of the lower edge; in a narrow window some are missing. The user can always close the window.
+    /// The window's controls, in order. One that does nothing now is left out, such as a microphone that nobody
+    /// switches off (``PictureInPictureController/handledActions``). Fullscreen, layout and back to the app are at the
+    /// upper right, and the others in the middle of the lower edge; in a narrow window some are missing. The user can
+    /// always close the window.
     public var controls: [PictureInPictureControl] = .player
+    /// The opacity of the window, from 0.1 to 1; values beyond these count as the nearest one. It has no effect on
+    /// X11 without a compositing manager, and on Wayland compositors without wp_alpha_modifier.
+    public var opacity = 1.0
+    /// Whether presses and scrolling go to the windows below the window, except for a button at its upper left, which
+    /// ends that. The user changes it there, and with ``PictureInPictureAction/clickThrough``. It has no effect on a
+    /// window of an Xwayland, as on GNOME.
+    public var isClickThrough = false
+    /// Whether the window goes to the corner beside its own one when the pointer comes to it. It stays where it is when
+    /// the pointer follows within two seconds, so that its controls can be used. It has no effect where the desktop
+    /// chooses the window's place.
+    public var stepsAside = false
     /// How far the skip buttons seek.
     public var skipInterval = Duration.seconds(15)
     /// How long the app has to stay in the background or the foreground before the controller reacts.

@@ -8,6 +8,8 @@ extension PictureInPictureController {
     case .lost(let error): lose(error)
     case .renderSizeChanged(let size):
       emit(.renderSizeChanged(size))
+      // It may be because the window fills its monitor now, which a control shows.
+      updatePresentation()
       source.playbackDelegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
     case .visibilityChanged(let isVisible):
       updateRun(reporting: .suspendedChanged(!isVisible)) { $0.isSuspended = !isVisible }
@@ -78,9 +80,12 @@ extension PictureInPictureController {
 
   /// What the window has to show now.
   var presentation: PictureInPicturePresentation {
-    PictureInPicturePresentation(
+    let opacity = configuration.opacity
+    return PictureInPicturePresentation(
       layout: configuration.layout, places: shownPlaces, overflowCount: streamSelector.overflowCount,
-      aspectRatio: aspectRatio, controls: controls, progress: progress)
+      aspectRatio: aspectRatio, controls: controls, opacity: opacity.isNaN ? 1 : min(max(opacity, 0.1), 1),
+      isClickThrough: configuration.isClickThrough && isOffered(.clickThrough),
+      stepsAside: configuration.stepsAside, progress: progress)
   }
 
   // MARK: - Controls
@@ -99,12 +104,16 @@ extension PictureInPictureController {
   /// The controls that do something now, with what is known of their states.
   private var controls: [PictureInPictureControl] {
     var controls: [PictureInPictureControl] = []
-    for control in configuration.controls + [PictureInPictureControl(.close)] where isOffered(control.action) {
+    // The user can always close the window, and end that it lets the pointer through.
+    let always = [PictureInPictureControl(.close)] + (configuration.isClickThrough ? [.init(.clickThrough)] : [])
+    for control in configuration.controls + always where isOffered(control.action) {
       guard !controls.contains(where: { $0.action == control.action }) else { continue }
       var control = control
       switch control.action {
       case .playPause: control.isOn = !isPlaybackPaused
       case .mute: control.isOn = isMuted
+      case .fullscreen: control.isOn = desktopWindow?.isFullscreen
+      case .clickThrough: control.isOn = configuration.isClickThrough
       default: control.isOn = deviceStates[control.action] ?? control.isOn
       }
       controls.append(control)
@@ -112,12 +121,16 @@ extension PictureInPictureController {
     return controls
   }
 
+  /// The window, where it is one on a desktop.
+  private var desktopWindow: (any DesktopPictureInPictureHost)? { window as? any DesktopPictureInPictureHost }
+
   /// Whether something happens now when a control is used.
   private func isOffered(_ action: PictureInPictureAction) -> Bool {
     let delegate = source.playbackDelegate
     switch action {
     case .close, .backToApp: return true
     case .changeLayout: return nextLayout != nil
+    case .fullscreen, .changeSize, .clickThrough: return desktopWindow?.abilities.contains(action) ?? false
     case .seek: return progress != nil && seekHandler != nil && !requiresLinearPlayback
     case .previousStream, .nextStream: return delegate == nil && neighbour(forward: true) != nil
     case .playPause where delegate != nil: return true
@@ -157,6 +170,11 @@ extension PictureInPictureController {
     case .seek: break
     case .changeLayout:
       if let nextLayout { configuration.layout = nextLayout }
+    case .fullscreen:
+      desktopWindow?.toggleFullscreen()
+      updatePresentation()
+    case .changeSize: desktopWindow?.changeSize()
+    case .clickThrough: configuration.isClickThrough.toggle()
     case .skipBackward, .skipForward:
       guard let delegate = source.playbackDelegate else { return emit(.action(action)) }
       let seconds = configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)

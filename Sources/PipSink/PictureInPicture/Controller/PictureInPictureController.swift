@@ -23,6 +23,9 @@ public final class PictureInPictureController {
         streamSelector.layout = configuration.layout
         emit(.layoutChanged(configuration.layout))
       }
+      if configuration.isClickThrough != oldValue.isClickThrough {
+        emit(.clickThroughChanged(configuration.isClickThrough))
+      }
       if configuration.controls != oldValue.controls { controlsChanged?() }
       fit()
       updateSituation()

@@ -3,7 +3,8 @@
 /// The order is guaranteed. A run begins with `willStart`, followed by either `failedToStart` or `didStart`. Only after
 /// `didStart` come `willStop`, possibly `restoreUserInterface` and `restoreFailed`, and `didStop`, and only then the
 /// next `willStart`. All other events come during a run (the window's first `renderSizeChanged` comes before its first
-/// picture), except for `stateChanged`, `sourceChanged` and `layoutChanged`, which may come at any time.
+/// picture), except for `stateChanged`, `sourceChanged`, `layoutChanged` and `clickThroughChanged`, which may come at any
+/// time.
 public enum PictureInPictureEvent: Equatable, Sendable {
   /// Picture-in-picture begins to start.
   case willStart
@@ -33,6 +34,9 @@ public enum PictureInPictureEvent: Equatable, Sendable {
   case suspendedChanged(Bool)
   /// The window arranges its streams in another way (``PictureInPictureController/Configuration/layout``).
   case layoutChanged(PictureInPictureLayout)
+  /// The window lets presses through to what is below it, or takes them again
+  /// (``PictureInPictureController/Configuration/isClickThrough``).
+  case clickThroughChanged(Bool)
   /// The user has used a control that the app or its session handles.
   case action(PictureInPictureAction)
 }

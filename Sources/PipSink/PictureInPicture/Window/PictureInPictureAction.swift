@@ -20,6 +20,12 @@ public enum PictureInPictureAction: Hashable, Sendable {
   case seek
   /// Arrange the streams in the window in another way (``PictureInPictureLayout``).
   case changeLayout
+  /// Fill the monitor, or have the size from before. It is offered where the desktop's windows can do that.
+  case fullscreen
+  /// Make the window small, medium or large, in turn.
+  case changeSize
+  /// Let the pointer through to the windows below, or have it back.
+  case clickThrough
   /// Switch the user's own microphone off or on.
   case microphone
   /// Switch the user's own camera off or on.
@@ -35,8 +41,9 @@ public enum PictureInPictureAction: Hashable, Sendable {
   private static let names: [(action: Self, name: String)] = [
     (.playPause, "playPause"), (.backToApp, "backToApp"), (.close, "close"), (.mute, "mute"),
     (.previousStream, "previousStream"), (.nextStream, "nextStream"), (.skipBackward, "skipBackward"),
-    (.skipForward, "skipForward"), (.seek, "seek"), (.changeLayout, "changeLayout"), (.microphone, "microphone"),
-    (.camera, "camera"), (.hangUp, "hangUp"), (.raiseHand, "raiseHand"),
+    (.skipForward, "skipForward"), (.seek, "seek"), (.changeLayout, "changeLayout"), (.fullscreen, "fullscreen"),
+    (.changeSize, "changeSize"), (.clickThrough, "clickThrough"), (.microphone, "microphone"), (.camera, "camera"),
+    (.hangUp, "hangUp"), (.raiseHand, "raiseHand"),
   ]
 
   /// All actions but those of the app.
@@ -47,7 +54,7 @@ public enum PictureInPictureAction: Hashable, Sendable {
     switch self {
     case .microphone, .camera, .hangUp, .raiseHand, .custom: true
     case .playPause, .backToApp, .close, .mute, .previousStream, .nextStream, .skipBackward, .skipForward, .seek,
-      .changeLayout:
+      .changeLayout, .fullscreen, .changeSize, .clickThrough:
       false
     }
   }

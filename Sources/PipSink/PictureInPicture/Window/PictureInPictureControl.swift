@@ -28,17 +28,20 @@ public struct PictureInPictureControl: Equatable, Sendable {
 }
 
 extension [PictureInPictureControl] {
-  /// The controls of a player, which are those of a window whose app gives no list: previous and next stream, skip, pause,
-  /// mute, a bar for seeking, layout and back to the app.
+  /// The controls of a player, which are those of a window whose app gives no list: previous and next stream, skip,
+  /// pause, mute, a bar for seeking, fullscreen, layout and back to the app.
   public static var player: Self {
     [
-      .previousStream, .skipBackward, .playPause, .skipForward, .nextStream, .mute, .seek, .changeLayout, .backToApp,
+      .previousStream, .skipBackward, .playPause, .skipForward, .nextStream, .mute, .seek, .fullscreen, .changeLayout,
+      .backToApp,
     ].map { PictureInPictureControl($0) }
   }
 
-  /// The controls of a call: microphone, camera, raise hand, hang up, layout and back to the app.
+  /// The controls of a call: microphone, camera, raise hand, hang up, fullscreen, layout and back to the app.
   public static var call: Self {
-    [.microphone, .camera, .raiseHand, .hangUp, .changeLayout, .backToApp].map { PictureInPictureControl($0) }
+    [.microphone, .camera, .raiseHand, .hangUp, .fullscreen, .changeLayout, .backToApp].map {
+      PictureInPictureControl($0)
+    }
   }
 
   /// Reads a list as other programs write it: names with commas between them. A name is that of an action, one of the

@@ -33,6 +33,20 @@ public protocol PictureInPictureHost: AnyObject {
   func close()
 }
 
+/// A window on a desktop, which does some of its controls itself.
+@MainActor
+package protocol DesktopPictureInPictureHost: PictureInPictureHost {
+  /// What the window can do now of ``PictureInPictureAction/fullscreen``, ``PictureInPictureAction/changeSize`` and
+  /// ``PictureInPictureAction/clickThrough``.
+  var abilities: Set<PictureInPictureAction> { get }
+  /// Whether the window fills its monitor.
+  var isFullscreen: Bool { get }
+  /// Fills the monitor, or stops that.
+  func toggleFullscreen()
+  /// Takes the next of the sizes that the window has for users who do not drag its corners.
+  func changeSize()
+}
+
 /// How well picture-in-picture works here: on this display, with this window manager or compositor.
 public enum PictureInPictureSupport: Equatable, Sendable, CustomStringConvertible {
   /// Windows can be shown, and nothing is missing.
@@ -80,6 +94,13 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   public var aspectRatio: Double?
   /// The controls that do something now, each with the state that it shows, in the order in which the app has given them.
   public var controls: [PictureInPictureControl]
+
+  /// The opacity of the window, from 0.1 to 1.
+  package var opacity = 1.0
+  /// Whether presses and scrolling go to the windows below.
+  package var isClickThrough = false
+  /// Whether the window goes to another corner when the pointer comes.
+  package var stepsAside = false
 
   /// How far the stream of the first place has come; nil where it cannot be sought in.
   package var progress: PlaybackProgress?

@@ -17,6 +17,16 @@ public enum WindowCorner: String, CaseIterable, Sendable {
   /// Whether the corner is at the top.
   package var isTop: Bool { self == .topLeft || self == .topRight }
 
+  /// The corner on the other side of the same edge.
+  var beside: WindowCorner {
+    switch self {
+    case .topLeft: .topRight
+    case .topRight: .topLeft
+    case .bottomLeft: .bottomRight
+    case .bottomRight: .bottomLeft
+    }
+  }
+
   /// Finds the corner of `area` to which the middle of `window` is nearest.
   package static func nearest(to window: PictureRect, in area: PictureRect) -> WindowCorner {
     let isLeft = 2 * window.x + window.width < 2 * area.x + area.width

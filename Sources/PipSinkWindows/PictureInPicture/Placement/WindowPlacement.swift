@@ -106,6 +106,18 @@ extension WindowPlacement {
     return size.width > 1 && size.height > 1 && fits && !isQuarter && isInShape
   }
 
+  /// The widths of a small, a medium and a large window, in units: a sixth, a quarter and two fifths of the work area's.
+  private static func widths(in area: PictureRect) -> [Int] {
+    [area.width / 6, area.width / 4, area.width * 2 / 5].map { max(minimumWidth, $0) }
+  }
+
+  /// Returns the next of the widths of a small, a medium and a large window that is larger than `width`, or that of a
+  /// small one.
+  package static func width(after width: Int, in area: PictureRect) -> Int {
+    let widths = widths(in: area)
+    return widths.first { $0 > width } ?? widths[0]
+  }
+
   /// Returns the width after steps of the scroll wheel, each of which changes it by a tenth. Positive steps enlarge the
   /// window.
   package func width(scrolledBy steps: Int) -> Int { size.width + steps * max(8, size.width / 10) }

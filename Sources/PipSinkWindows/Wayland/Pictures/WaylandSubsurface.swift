@@ -31,7 +31,7 @@ struct WaylandSubsurface: Sendable {
       globals.fractionalScaleManager?.getFractionalScale(surface.reference, handlers: WPFractionalScale.handlers($0))
     }
     subsurface.setDesync()
-    compositor.withRegion(nil) { surface.setInputRegion($0) }
+    compositor.withRegion(PictureRect?.none) { surface.setInputRegion($0) }
   }
 
   /// Moves the subsurface to a position in the window, in units. This takes effect with the window's next commit.

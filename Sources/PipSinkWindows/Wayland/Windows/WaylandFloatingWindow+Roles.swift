@@ -13,7 +13,7 @@ extension WaylandFloatingWindow {
       events.closed { signals.append(.closed) }
     }
     guard let layer else { return }
-    layer.setSize(wantedSize)
+    layer.setSize(isFullscreen ? PictureSize(width: 0, height: 0) : wantedSize)
     applyPlace()
   }
 
@@ -36,6 +36,7 @@ extension WaylandFloatingWindow {
     // The client draws the border. This window has none.
     decoration = globals.decorationManager?.getToplevelDecoration(toplevel.reference)
     decoration?.setMode(.clientSide)
+    if isFullscreen { applyFullscreen() }
   }
 
   /// Tells the compositor the smallest size of an ordinary window.

@@ -31,6 +31,10 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   private(set) var home: WaylandOutput?
   /// The callback that is awaited after the compositor has closed the layer.
   private var question: WaylandProxy?
+  /// Whether the window fills its monitor, as it was asked to last, or as the compositor has told.
+  private(set) var isFullscreen = false
+  /// Whether the compositor's last report said that an ordinary window is fullscreen.
+  private var wasFullscreen = false
   /// Whether a layer accepts keys.
   private var takesKeys = false
   var drag: Drag?
@@ -149,7 +153,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   override func destroyRole() {
-    (drag, takesKeys) = (nil, false)
+    (drag, takesKeys, wasFullscreen) = (nil, false, false)
     for object: WaylandProxy? in [decoration, toplevel, pip, xdgSurface, layer] { object?.destroy() }
     (decoration, toplevel, pip, xdgSurface, layer) = (nil, nil, nil, nil, nil)
   }
@@ -161,7 +165,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   override func chooseSize(_ offered: PictureSize?, states: Set<XDGToplevel.State>) -> PictureSize {
-    guard let offered, role != .layer else { return offered ?? wantedSize }
+    guard let offered, role != .layer, !states.contains(.fullscreen) else { return offered ?? wantedSize }
     // The window keeps its aspect ratio while the user resizes it, but not when it is maximised or tiled.
     guard states.contains(.resizing), let aspectRatio else { return offered }
     return PictureSize(
@@ -252,7 +256,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     self.place = place
     // The layer has been destroyed because it goes to another monitor.
     if isWanted, surface == nil { return appear() }
-    guard isNew else { return }
+    guard isNew, !isFullscreen else { return }
     applyPlace()
     commitPlace()
   }
@@ -265,6 +269,12 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   func applyPlace() {
     guard let layer else { return }
+    // A fullscreen layer covers panels, too, which -1 says.
+    layer.setExclusiveZone(isFullscreen ? -1 : 0)
+    guard !isFullscreen else {
+      layer.setAnchor([.top, .bottom, .left, .right])
+      return layer.setMargin(0, 0, 0, 0)
+    }
     layer.setAnchor([place.isTop ? .top : .bottom, place.isLeft ? .left : .right])
     layer.setMargin(
       place.isTop ? place.vertical : 0, place.isLeft ? 0 : place.horizontal, place.isTop ? 0 : place.vertical,
@@ -274,6 +284,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   func resize(to size: PictureSize, aspectRatio: Double?) {
     let isNew = wantedSize != size
     (wantedSize, self.aspectRatio) = (size, aspectRatio)
+    guard !isFullscreen else { return }
     if let layer {
       guard isNew else { return }
       layer.setSize(size)
@@ -283,6 +294,42 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     setMinimum()
     xdgSurface?.setWindowGeometry(0, 0, size.width, size.height)
     takeSize(size)
+  }
+
+  // MARK: - Fullscreen
+
+  var canLetPointerThrough: Bool { true }
+
+  var canBeFullscreen: Bool { role != .pip }
+
+  func setFullscreen(_ isFullscreen: Bool) {
+    guard isFullscreen != self.isFullscreen else { return }
+    self.isFullscreen = isFullscreen
+    hasGrips = !isFullscreen
+    if let layer {
+      applyPlace()
+      // A layer that is anchored to all edges has the monitor's size.
+      layer.setSize(isFullscreen ? PictureSize(width: 0, height: 0) : wantedSize)
+      commitPlace()
+    } else {
+      applyFullscreen()
+      flush()
+    }
+  }
+
+  /// Tells the compositor whether an ordinary window fills its monitor.
+  func applyFullscreen() {
+    if isFullscreen { toplevel?.setFullscreen(nil) } else { toplevel?.unsetFullscreen() }
+  }
+
+  override func didEnterStates(_ states: Set<XDGToplevel.State>) {
+    guard role == .toplevel else { return }
+    // The user ends it through the compositor, too. A report that only repeats the last state is ignored, because a
+    // request of the program may still be on its way.
+    let isFull = states.contains(.fullscreen)
+    guard isFull != wasFullscreen else { return }
+    (isFullscreen, wasFullscreen, hasGrips) = (isFull, isFull, !isFull)
+    report(.stateChanged)
   }
 
   // MARK: - Dragging

@@ -27,7 +27,7 @@ final class WaylandFrameProbe: Sendable {
     pixel.pixels.initialize(repeating: 0, count: pixel.byteCount)
     (self.pixel, self.surface, self.subsurface) = (pixel, surface, subsurface)
     subsurface.setDesync()
-    compositor.withRegion(nil) { surface.setInputRegion($0) }
+    compositor.withRegion(PictureRect?.none) { surface.setInputRegion($0) }
   }
 
   deinit {

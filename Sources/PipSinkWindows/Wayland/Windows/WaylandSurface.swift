@@ -69,6 +69,13 @@ final class WaylandSurface {
     setOpaque()
   }
 
+  /// Sets the part of the surface that takes the pointer, in units; nil for all of it. It takes effect with the next
+  /// commit.
+  func setInputArea(_ area: PictureRect?) {
+    guard let area else { return surface.setInputRegion(nil) }
+    globals.compositor?.withRegion(area) { surface.setInputRegion($0) }
+  }
+
   /// Keeps the screen on while the compositor shows the surface, where the compositor offers that, or lets it go off.
   func keepScreenOn(_ isKeptOn: Bool) {
     guard isKeptOn != (idleInhibitor != nil) else { return }

@@ -60,6 +60,8 @@ class WaylandWindow: NativeWindow {
   private(set) var isConfigured = false
   private var opacity = UInt32.max
   private var isScreenKeptOn = false
+  /// The part of the window that takes the pointer, in units; nil for all of it.
+  private var inputArea: PictureRect?
 
   /// Creates a window without a surface.
   ///
@@ -134,6 +136,7 @@ class WaylandWindow: NativeWindow {
     surface = made
     made?.setOpacity(opacity)
     made?.keepScreenOn(isScreenKeptOn)
+    if let inputArea { made?.setInputArea(inputArea) }
     return made
   }
 
@@ -240,6 +243,14 @@ class WaylandWindow: NativeWindow {
     for tile in tiles { tile.setOpacity(opacity) }
     if isConfigured { surface.commit() }
     flush()
+  }
+
+  /// Sets the part of the window that takes the pointer, in units; nil for all of it.
+  func setInputArea(_ area: PictureRect?) {
+    guard area != inputArea else { return }
+    inputArea = area
+    surface?.setInputArea(area)
+    if isConfigured { commit() }
   }
 
   /// Whether the corners resize the window, so that the pointer's image shows that there.

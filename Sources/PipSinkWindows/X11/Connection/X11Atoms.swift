@@ -19,6 +19,8 @@ struct X11Atoms: Sendable {
     case stateHidden = "_NET_WM_STATE_HIDDEN"
     case stateSticky = "_NET_WM_STATE_STICKY"
     case stateFullscreen = "_NET_WM_STATE_FULLSCREEN"
+    case allowedActions = "_NET_WM_ALLOWED_ACTIONS"
+    case actionFullscreen = "_NET_WM_ACTION_FULLSCREEN"
     case stateSkipTaskbar = "_NET_WM_STATE_SKIP_TASKBAR"
     case stateSkipPager = "_NET_WM_STATE_SKIP_PAGER"
     case windowType = "_NET_WM_WINDOW_TYPE"

@@ -22,6 +22,8 @@ package final class X11Connection: @unchecked Sendable {
   package let sharedMemoryEventBase: UInt8?
   /// The number of RandR's first event, or nil where the server does not tell this client about monitors.
   let monitorEventBase: UInt8?
+  /// Whether the server knows the extension SHAPE.
+  let hasShapes: Bool
   /// The length of the longest request that the server accepts without the extension BIG-REQUESTS, in bytes.
   let longestRequest: Int
   /// The server's name, as in `DISPLAY`.
@@ -45,6 +47,7 @@ package final class X11Connection: @unchecked Sendable {
     Self.misses.withLock { $0[name ?? ""] = nil }
     sharedMemoryEventBase = opened.sharedMemoryEventBase
     monitorEventBase = opened.monitorEventBase
+    hasShapes = opened.hasShapes
     mayShareMemory = Locked(opened.sharedMemoryEventBase != nil)
     longestRequest = Int(xcb_get_setup(pointer).pointee.maximum_request_length) * 4
   }
@@ -64,6 +67,7 @@ package final class X11Connection: @unchecked Sendable {
     let screenNumber: Int32
     let sharedMemoryEventBase: UInt8?
     let monitorEventBase: UInt8?
+    let hasShapes: Bool
 
     init?(_ name: String?) {
       var number: Int32 = 0
@@ -75,6 +79,7 @@ package final class X11Connection: @unchecked Sendable {
       let isOpen = xcb_connection_has_error(pointer) == 0
       sharedMemoryEventBase = isOpen ? eventBase(pipsink_shared_memory_extension(pointer)) : nil
       monitorEventBase = isOpen ? eventBase(pipsink_randr_extension(pointer)) : nil
+      hasShapes = isOpen && eventBase(pipsink_shape_extension(pointer)) != nil
       // XCB also requires a failed connection to be closed.
       guard isOpen, xcb_connection_has_error(pointer) == 0 else {
         xcb_disconnect(pointer)

@@ -4,9 +4,6 @@ import PipSink
 /// An app's window on X11. The window manager draws its border and title.
 final class X11AppWindow: X11Window, NativeAppWindow {
   private let options: BackgroundOptions
-  private var isShown = false
-  /// Whether the window manager's last report said that the window is fullscreen.
-  private var wasFullscreen = false
 
   /// - Parameters:
   ///   - size: the window's first size, in units.
@@ -41,9 +38,9 @@ final class X11AppWindow: X11Window, NativeAppWindow {
   func show() {
     guard !isShown else { return }
     isShown = true
-    wasFullscreen = isFullscreen
     // Window managers remove _NET_WM_STATE when a window is hidden (EWMH).
     let states = isFullscreen ? [screen.atoms[.stateFullscreen]] : []
+    expectFullscreen()
     connection.set(screen.atoms[.state], of: id, to: states, type: UInt32(XCB_ATOM_ATOM.rawValue))
     map()
     connection.flush()
@@ -52,31 +49,6 @@ final class X11AppWindow: X11Window, NativeAppWindow {
   func hide() {
     isShown = false
     unmap()
-  }
-
-  /// The state that was requested last, by ``setFullscreen(_:)`` or by the user through the window manager.
-  private(set) var isFullscreen = false
-
-  func setFullscreen(_ isFullscreen: Bool) {
-    guard self.isFullscreen != isFullscreen else { return }
-    self.isFullscreen = isFullscreen
-    guard isShown else { return }
-    // EWMH, _NET_WM_STATE: 1 adds a state and 0 removes it; the fourth number says that an application asks for it.
-    screen.send(.state, about: id, (isFullscreen ? 1 : 0, screen.atoms[.stateFullscreen], 0, 1, 0))
-  }
-
-  override func handle(_ event: WindowEvent) {
-    if case .stateChanged = event { noteFullscreen() }
-    super.handle(event)
-  }
-
-  /// Takes over a change that the user made through the window manager. A report that only repeats the last reported
-  /// state is ignored, because a request of the program may still be on its way.
-  private func noteFullscreen() {
-    guard isShown else { return }
-    let isFull = connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateFullscreen])
-    if isFull != wasFullscreen { isFullscreen = isFull }
-    wasFullscreen = isFull
   }
 
   func present() {

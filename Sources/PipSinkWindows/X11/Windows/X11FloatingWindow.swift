@@ -5,8 +5,6 @@ import PipSink
 final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   /// The aspect ratio that the window manager keeps, or will be told once the window has its new size.
   private var hintedAspectRatio: Double?
-  /// Whether the window was asked to be shown, and not to be hidden since.
-  private var isShown = false
   /// Whether the window manager has been told any size hints.
   private var hasHints = false
   /// Whether the window manager is told the new aspect ratio after the next change of size.
@@ -142,9 +140,39 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   }
 
   override func move(toX x: Int, y: Int) {
+    guard !isFullscreen else { return }
     let old = asked
     super.move(toX: x, y: y)
     if (asked.x, asked.y) != (old.x, old.y) { resting = nil }
+  }
+
+  /// A compositor takes the part of a Wayland surface that has the pointer from the surface, whose shape Xwayland does
+  /// not tell.
+  var canLetPointerThrough: Bool { compositor == nil && connection.hasShapes }
+
+  var canBeFullscreen: Bool { true }
+
+  /// Fills the monitor, or stops that. Where the window manager does not do that with this window, as Openbox with one
+  /// that is no normal window, the window takes the monitor's rectangle itself.
+  override func setFullscreen(_ isFullscreen: Bool) {
+    guard self.isFullscreen != isFullscreen else { return }
+    if allowsFullscreen { return super.setFullscreen(isFullscreen) }
+    let area = monitors.first { $0.name == monitor }?.area ?? rectangle.flatMap { monitors.under($0)?.area }
+    // The window has another shape in between, which the window manager would change.
+    isReshaping = true
+    allowAnyShape()
+    if isFullscreen, let area {
+      move(toX: area.x, y: area.y)
+      resize(to: area.size.scaled(by: scale))
+    }
+    self.isFullscreen = isFullscreen
+  }
+
+  /// Whether the window manager fills the monitor with this window when it is asked to (EWMH). Reading it waits for the
+  /// server.
+  private var allowsFullscreen: Bool {
+    let actions = connection.numbers(screen.atoms[.allowedActions], of: id)
+    return actions.isEmpty ? screen.supports(.stateFullscreen) : actions.contains(screen.atoms[.actionFullscreen])
   }
 
   func hasBeenMoved(to rectangle: PictureRect) -> Bool {
@@ -155,6 +183,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   }
 
   func resize(to size: PictureSize, aspectRatio: Double?) {
+    guard !isFullscreen else { return }
     let isReshaped = hintedAspectRatio != aspectRatio || !hasHints
     (hintedAspectRatio, hasHints) = (aspectRatio, true)
     // A window manager that is told a new aspect ratio first changes the window to a size of its own choice. It also
@@ -162,8 +191,11 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     isReshaping = isReshaping || (isReshaped && self.size.isValid)
     if isReshaping { allowAnyShape() }
     resize(to: size.scaled(by: scale))
-    if !isReshaping || self.size == asked.size { setShape() }
+    if isReshaping, self.size == asked.size { setShape() }
   }
+
+  /// A window manager makes a size fit the hints that it knows, so it gets those of the new size first.
+  override func willResize() { if !isReshaping { setShape() } }
 
   private func allowAnyShape() { setShape(minimum: PictureSize(width: 1, height: 1), aspectRatio: nil) }
 

@@ -16,6 +16,15 @@ class X11Window: NativeWindow {
   final var size = PictureSize(width: 0, height: 0)
   /// The place and size that were asked for last, in pixels.
   private(set) final var asked: PictureRect
+  /// Whether the window was asked to be shown, and not to be hidden since.
+  final var isShown = false
+  /// Whether the window fills its monitor, as it was asked to last, by ``setFullscreen(_:)`` or by the user through the
+  /// window manager.
+  final var isFullscreen = false
+  /// Whether the window manager's last report said so.
+  private var wasFullscreen = false
+  /// The part of the window that takes the pointer, in units; nil for all of it.
+  private var inputArea: PictureRect?
   let connection: X11Connection
   private let display: String?
   private let tileWindows = X11TileWindows()
@@ -106,7 +115,13 @@ class X11Window: NativeWindow {
 
   /// Called with each event, in their order. Subclasses override it to handle events first.
   func handle(_ event: WindowEvent) {
-    if case .resized(let size) = event { self.size = size }
+    switch event {
+    case .resized(let size): self.size = size
+    case .stateChanged:
+      noteFullscreen()
+      if inputArea != nil { applyInputArea() }
+    default: break
+    }
     handler(event)
   }
 
@@ -198,6 +213,57 @@ class X11Window: NativeWindow {
     connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateHidden])
   }
 
+  // MARK: - Fullscreen
+
+  /// Fills the monitor, or has the size from before, once the window is shown.
+  func setFullscreen(_ isFullscreen: Bool) {
+    guard self.isFullscreen != isFullscreen else { return }
+    self.isFullscreen = isFullscreen
+    guard isShown else { return }
+    // EWMH, _NET_WM_STATE: 1 adds a state and 0 removes it; the fourth number says that an application asks for it.
+    screen.send(.state, about: id, (isFullscreen ? 1 : 0, screen.atoms[.stateFullscreen], 0, 1, 0))
+  }
+
+  /// Called before the window is shown with a state that the window manager then reports.
+  final func expectFullscreen() { wasFullscreen = isFullscreen }
+
+  /// Takes over a change that the user made through the window manager. A report that only repeats the last reported
+  /// state is ignored, because a request of the program may still be on its way.
+  private func noteFullscreen() {
+    guard isShown else { return }
+    let isFull = connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateFullscreen])
+    if isFull != wasFullscreen { isFullscreen = isFull }
+    wasFullscreen = isFull
+  }
+
+  // MARK: - Input
+
+  /// Sets the part of the window that takes the pointer, in units; nil for all of it. The rest lets it through to the
+  /// windows below. It has no effect on servers without the extension SHAPE.
+  func setInputArea(_ area: PictureRect?) {
+    guard area != inputArea, connection.hasShapes else { return }
+    inputArea = area
+    applyInputArea()
+  }
+
+  /// Tells the server and the window manager the part that takes the pointer. Openbox gives its frame that part only when
+  /// it changes, and not when the window is shown with it. So it is repeated when the window manager changes the state.
+  private func applyInputArea() {
+    let (set, input) = (xcb_shape_op_t(XCB_SHAPE_SO_SET.rawValue), xcb_shape_kind_t(XCB_SHAPE_SK_INPUT.rawValue))
+    if let area = inputArea {
+      let scale = Int(scale)
+      var rectangle = xcb_rectangle_t(
+        x: Int16(clamping: area.x * scale), y: Int16(clamping: area.y * scale),
+        width: UInt16(clamping: area.width * scale), height: UInt16(clamping: area.height * scale))
+      let order = UInt8(XCB_CLIP_ORDERING_UNSORTED.rawValue)
+      xcb_shape_rectangles(connection.pointer, set, input, order, id, 0, 0, 1, &rectangle)
+    } else {
+      // Without a mask the window takes the pointer everywhere.
+      xcb_shape_mask(connection.pointer, set, input, id, 0, 0, 0)
+    }
+    connection.flush()
+  }
+
   // MARK: - Place
 
   /// Shows the window.
@@ -223,8 +289,12 @@ class X11Window: NativeWindow {
   /// Resizes the window to a size in pixels.
   func resize(to size: PictureSize) {
     asked = PictureRect(x: asked.x, y: asked.y, width: size.width, height: size.height)
+    willResize()
     configure([(XCB_CONFIG_WINDOW_WIDTH, size.width), (XCB_CONFIG_WINDOW_HEIGHT, size.height)])
   }
+
+  /// Called before the server is asked for ``asked``. Subclasses override it.
+  func willResize() {}
 
   private func configure(_ values: [(xcb_config_window_t, Int)]) {
     let mask = values.reduce(0) { $0 | $1.0.rawValue }
