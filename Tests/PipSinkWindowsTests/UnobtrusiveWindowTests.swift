@@ -22,7 +22,7 @@ struct UnobtrusiveWindowTests {
     var presentation = PictureInPicturePresentation.plain(aspectRatio: 16 / 9)
     presentation.stepsAside = true
     presentation.controls = [.init(.close)]
-    window.followingTime = .seconds(3600)
+    window.pointer.followingTime = .seconds(3600)
     try window.open(presentation)
     #expect(await isAt(window, 944, 604, 320, 180))
     try await server.tool("xdotool", "mousemove", "1000", "700")
@@ -32,7 +32,7 @@ struct UnobtrusiveWindowTests {
     #expect(await areControlsShown(window))
     #expect(await isAt(window, 16, 604, 320, 180))
     // Later the pointer comes for something else.
-    window.followingTime = .zero
+    window.pointer.followingTime = .zero
     try await server.tool("xdotool", "mousemove", "600", "300", "mousemove", "100", "650")
     #expect(await isAt(window, 944, 604, 320, 180))
     // Without the setting it stays.

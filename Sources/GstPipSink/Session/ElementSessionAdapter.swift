@@ -68,8 +68,7 @@ final class ElementSessionAdapter {
       }
     }
     apply(member)
-    note(controller.configuration.layout, on: member)
-    note(isClickThrough: controller.configuration.isClickThrough, on: member)
+    noteWindow(on: member)
     // Only now it is known whether the stream is visible.
     if let upstream = member.upstream { session.setUpstream(upstream, of: member.streamID) }
     updatePlayback()
@@ -266,10 +265,8 @@ final class ElementSessionAdapter {
       if streamID == awaited, controller.isActive { awaited = nil }
       fitPictureInPicture()
       noteModes()
-    case .layoutChanged(let layout):
-      for member in members { note(layout, on: member) }
-    case .clickThroughChanged(let isClickThrough):
-      for member in members { note(isClickThrough: isClickThrough, on: member) }
+    case .layoutChanged, .clickThroughChanged:
+      for member in members { noteWindow(on: member) }
     default: break
     }
     // The element whose stream the event is about emits the signal. When it has stopped, another element does.
@@ -297,18 +294,14 @@ final class ElementSessionAdapter {
     ElementSignal.isConnected("pip-action", on: member.element)
   }
 
-  /// Shows in an element's property how the session's streams are arranged. That does not count as the application's
-  /// wish.
-  private func note(_ layout: PictureInPictureLayout, on member: SessionMember) {
-    said[member.streamID]?.layout = layout
-    member.note(layout)
-  }
-
-  /// Shows in an element's property whether the window lets presses through. That does not count as the application's
-  /// wish either.
-  private func note(isClickThrough: Bool, on member: SessionMember) {
-    said[member.streamID]?.isClickThrough = isClickThrough
-    member.note(isClickThrough: isClickThrough)
+  /// Shows in an element's properties what the user may have changed in the session's window. That does not count as
+  /// the application's wish.
+  private func noteWindow(on member: SessionMember) {
+    let configuration = controller.configuration
+    said[member.streamID]?.layout = configuration.layout
+    member.note(\.layout, configuration.layout, as: "pip-layout")
+    said[member.streamID]?.isClickThrough = configuration.isClickThrough
+    member.note(\.isClickThrough, configuration.isClickThrough, as: "pip-click-through")
   }
 
   private func noteModes() {

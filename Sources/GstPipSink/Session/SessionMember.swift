@@ -205,19 +205,13 @@ final class SessionMember: Sendable {
     emit(.drawWindow)
   }
 
-  /// Sets the property `mode` after a request or an action of the user, and notifies of its change.
-  func note(_ mode: ElementMode) {
-    let isNew = box.exchange(\.mode, mode) != mode
-    if isNew { element.notify("mode") }
+  /// Sets a property after a request or an action of the user, and notifies of its change.
+  func note<Value: Equatable & Sendable>(
+    _ setting: WritableKeyPath<ElementSettings, Value> & Sendable, _ value: Value, as property: String
+  ) {
+    let isNew = box.exchange(setting, value) != value
+    if isNew { element.notify(property) }
   }
 
-  func note(_ layout: PictureInPictureLayout) {
-    let isNew = box.exchange(\.layout, layout) != layout
-    if isNew { element.notify("pip-layout") }
-  }
-
-  func note(isClickThrough: Bool) {
-    let isNew = box.exchange(\.isClickThrough, isClickThrough) != isClickThrough
-    if isNew { element.notify("pip-click-through") }
-  }
+  func note(_ mode: ElementMode) { note(\.mode, mode, as: "mode") }
 }

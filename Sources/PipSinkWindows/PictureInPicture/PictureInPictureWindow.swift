@@ -54,9 +54,9 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var monitor: String?
   private(set) var isOpen = false
   private(set) var presentation: PictureInPicturePresentation?
-  private(set) var native: (any NativePictureInPictureWindow)?
+  var native: (any NativePictureInPictureWindow)?
   /// The last size that the display server has reported, in pixels.
-  private(set) var size = PictureSize(width: 0, height: 0)
+  var size = PictureSize(width: 0, height: 0)
   /// Whether the window has been given the shape of its picture.
   var isShaped = false
   /// The part of a step of the wheel that has been scrolled and has not changed the size yet. Down is positive.
@@ -67,8 +67,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var isScreenKeptOn = false { didSet { native?.keepScreenOn(isScreenKeptOn) } }
   private let opening = Animation()
   /// How long the window's place and size stay the same before they count as those that the desktop has given it.
-  private static let settlingTime = Duration.milliseconds(300)
-  private var settling: Task<Void, Never>?
+  static let settlingTime = Duration.milliseconds(300)
+  var settling: Task<Void, Never>?
   /// Waits for the desktop's answer to a request for another size; nil when none is awaited.
   var awaitedSize: Task<Void, Never>?
   /// Whether the window should have another size than the one that is awaited.
@@ -82,12 +82,6 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   let arranging = Animation()
   /// Whether the window filled its monitor when that was looked at last.
   var wasFullscreen = false
-  /// Whether the pointer has entered the window and has not moved in it.
-  var isPointerNew = false
-  /// When the window has gone out of the pointer's way last.
-  var steppedAside: ContinuousClock.Instant?
-  /// How long the pointer may take to follow a window that has gone out of its way.
-  var followingTime = Duration.seconds(2)
   /// Whether the places are on their way.
   var isArranging = false
   /// The corner of the small picture in the `speaker` layout, to which the user can drag it.
@@ -177,7 +171,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     (isOpen, settling) = (false, nil)
     forgetRequest()
     native?.setFullscreen(false)
-    (wasFullscreen, steppedAside) = (false, nil)
+    wasFullscreen = false
     // The desktop may have given the window another size for a while. It opens with the user's.
     isShaped = false
     leaveStack()
@@ -252,94 +246,20 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     return display ?? g_getenv(variable).map { String(cString: $0) } ?? ""
   }
 
-  private func makeNative(
+  func makeNative(
     _ handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
   ) throws(PipSinkError) -> any NativePictureInPictureWindow {
     try kind.makeWindow(display: display, size: placement.size, handler: handler)
   }
 
   /// Stops using the back-end's window and releases it.
-  private func letGo() {
+  func letGo() {
     for slot in slots {
       slot.tile?.leaveWindow()
       slot.tile = nil
     }
     native = nil
     presentation = nil
-  }
-
-  private func handle(_ event: WindowEvent) {
-    guard let native else { return }
-    switch event {
-    case .resized: didResize(native)
-    case .exposed: draw()
-    case .pressed(let button, let place, let time):
-      if button == 1 { pointer.press(place, time) }
-    case .released(let button, let place):
-      if button == 1 { pointer.release(place) }
-    case .moved(let place):
-      if !isPointerNew || !stepAside() { pointer.move(place) }
-      isPointerNew = false
-    case .entered:
-      isPointerNew = true
-      if !mayStepAside { controls.show() }
-    case .scrolled(_, _, let deltaY): scroll(deltaY)
-    case .left:
-      controls.leave()
-      scrollRest = 0
-    case .key(let key): press(key)
-    case .closeRequested: eventHandler?(.action(.close))
-    case .stateChanged:
-      noteFullscreen()
-      if isOpen { eventHandler?(.visibilityChanged(!native.isMinimized)) }
-    case .screenChanged:
-      // The window's monitor may have been disconnected, or a panel may have appeared in the window's place.
-      if isOpen, !pointer.isActive { returnToMonitor() }
-    case .dragLost: pointer.cancel()
-    case .lost: lose()
-    }
-  }
-
-  /// Called when the display server has gone or has destroyed the window.
-  private func lose() {
-    let wasOpen = isOpen
-    let hasServer = (try? makeNative { _ in }) != nil
-    close()
-    letGo()
-    guard wasOpen else { return }
-    let reason = hasServer ? "it was killed" : "the display server has gone"
-    eventHandler?(.lost(.pictureInPicture(.windowLost(reason: reason))))
-  }
-
-  private func didResize(_ native: any NativePictureInPictureWindow) {
-    let isNew = size != native.size
-    size = native.size
-    if controls.scale != native.scale {
-      controls.scale = native.scale
-      draw()
-      if isOpen, !pointer.isActive {
-        resize(toWidth: placement.width)
-        snap(to: placement.corner)
-      }
-    }
-    if isNew {
-      divide()
-      if isOpen { eventHandler?(.renderSizeChanged(size)) }
-    }
-    guard isOpen else { return }
-    if isNew { noteAnswer() }
-    // The user may still be moving or resizing the window.
-    settling?.cancel()
-    settling = Task { [weak self] in
-      try? await Task.sleep(for: Self.settlingTime)
-      if !Task.isCancelled { self?.acceptPlace() }
-    }
-  }
-
-  /// Takes over a place and a size that the desktop has given the window.
-  private func acceptPlace() {
-    settling = nil
-    noteChange()
   }
 
   /// The size that the display server has reported last, in units.

@@ -5,7 +5,7 @@ import PipSink
 /// A drag at a corner resizes the window, and a drag anywhere else moves it or the small picture in it; when it is
 /// released, the window snaps to the nearest corner of its monitor, and the small picture to that of the window. A click
 /// on a control performs its action, a press on the bar for seeking moves its knob, and a double click goes back to the
-/// app.
+/// app. Where that is wanted, the window goes out of the way of a pointer that comes.
 @MainActor
 final class WindowPointer {
   typealias Place = WindowEvent.Place
@@ -23,6 +23,12 @@ final class WindowPointer {
   /// The small picture's rectangle, in pixels, when the user began to drag it, and where.
   private var smallDrag: (start: PictureRect, place: Place)?
   private var lastPress: (place: Place, time: UInt32)?
+  /// Whether the pointer has entered the window and has not moved in it.
+  private var isNew = false
+  /// When the window has gone out of the pointer's way last.
+  private var steppedAside: ContinuousClock.Instant?
+  /// How long the pointer may take to follow a window that has gone out of its way.
+  var followingTime = Duration.seconds(2)
 
   init(_ window: PictureInPictureWindow) {
     self.window = window
@@ -30,6 +36,12 @@ final class WindowPointer {
 
   /// Whether the user is dragging the window.
   var isActive: Bool { drag != nil }
+
+  /// Called when the pointer has come.
+  func enter() {
+    isNew = true
+    if !mayStepAside { window.controls.show() }
+  }
 
   /// Ends a drag or a press without any effect.
   func cancel() {
@@ -41,6 +53,27 @@ final class WindowPointer {
       window.dragSmallPicture(small.start, x: 0, y: 0)
     }
   }
+
+  // MARK: - Out of the way
+
+  /// Whether the window goes out of the way of a pointer that comes. A pointer that follows it is meant for it.
+  private var mayStepAside: Bool {
+    guard let presentation = window.presentation, presentation.stepsAside, !presentation.isClickThrough, window.isOpen,
+      !isActive, !window.isFullscreen
+    else { return false }
+    return steppedAside.map { .now - $0 >= followingTime } ?? true
+  }
+
+  /// Goes to the corner beside the window's own one. A window that opens under a pointer which rests stays there: an
+  /// Xwayland also believes that the pointer is where it was last.
+  private func stepAside() {
+    steppedAside = .now
+    window.noteChange()
+    window.snap(to: window.placement.corner.beside)
+    window.native?.flush()
+  }
+
+  // MARK: - Presses and drags
 
   private var scale: Double { window.native?.scale ?? 1 }
 
@@ -79,6 +112,9 @@ final class WindowPointer {
   }
 
   func move(_ place: Place) {
+    let isNew = isNew
+    self.isNew = false
+    if isNew, mayStepAside { return stepAside() }
     if window.controls.isSeeking { return window.controls.seek(toX: place.x / scale) }
     if let small = smallDrag {
       return window.dragSmallPicture(

@@ -8,11 +8,11 @@ extension PictureInPictureController {
     case .lost(let error): lose(error)
     case .renderSizeChanged(let size):
       emit(.renderSizeChanged(size))
-      // It may be because the window fills its monitor now, which a control shows.
-      updatePresentation()
       source.playbackDelegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
     case .visibilityChanged(let isVisible):
       updateRun(reporting: .suspendedChanged(!isVisible)) { $0.isSuspended = !isVisible }
+      // The user may have ended through the desktop that the window fills its monitor, which a control shows.
+      updatePresentation()
     }
   }
 

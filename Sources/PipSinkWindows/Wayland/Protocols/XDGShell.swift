@@ -145,3 +145,10 @@ enum XDGActivationToken: WaylandInterface {
   struct Events { let done = WaylandEvent<String>("done") }
   static let table = WaylandTable("xdg_activation_token_v1", version: 1, Requests(), Events())
 }
+
+extension WaylandObject where Interface == XDGToplevel {
+  /// Asks the compositor to show the window on the whole monitor, or in its own size again.
+  func fillMonitor(_ isFullscreen: Bool) {
+    if isFullscreen { self.setFullscreen(nil) } else { self.unsetFullscreen() }
+  }
+}

@@ -20,8 +20,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private var normalSize: PictureSize
   /// The states of the xdg_toplevel that the compositor has sent last.
   private var states: Set<XDGToplevel.State> = []
-  /// Whether the compositor's last states said that the window is fullscreen.
-  private var wasFullscreen = false
+  private var fullscreen = FullscreenState()
   private var watch: WaylandFrameWatch?
   private var isFrameMissing = false
   private var lastBarPress: UInt32?
@@ -80,18 +79,12 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     flush()
   }
 
-  /// The state that was requested last, by ``setFullscreen(_:)`` or by the user through the compositor.
-  private(set) var isFullscreen = false
+  var isFullscreen: Bool { fullscreen.isOn }
 
   func setFullscreen(_ isFullscreen: Bool) {
-    guard self.isFullscreen != isFullscreen else { return }
-    self.isFullscreen = isFullscreen
-    applyFullscreen()
+    guard fullscreen.request(isFullscreen) else { return }
+    toplevel?.fillMonitor(isFullscreen)
     flush()
-  }
-
-  private func applyFullscreen() {
-    if isFullscreen { toplevel?.setFullscreen(nil) } else { toplevel?.unsetFullscreen() }
   }
 
   // MARK: - The toplevel
@@ -109,12 +102,13 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     }
     // The compositor's answer comes before the window's first size.
     decoration?.setMode(.serverSide)
-    if isFullscreen { applyFullscreen() }
+    if isFullscreen { toplevel.fillMonitor(true) }
   }
 
   override func destroyRole() {
     watch?.end()
-    (watch, isFrameMissing, states, bar, wasFullscreen) = (nil, false, [], nil, false)
+    fullscreen.expect(report: false)
+    (watch, isFrameMissing, states, bar) = (nil, false, [], nil)
     for object: WaylandProxy? in [decoration, toplevel, xdgSurface] { object?.destroy() }
     (decoration, toplevel, xdgSurface) = (nil, nil, nil)
   }
@@ -149,11 +143,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   }
 
   override func didEnterStates(_ states: Set<XDGToplevel.State>) {
-    // The user changes the state through the compositor, too. A report that only repeats the last state is ignored,
-    // because a request of the program may still be on its way.
-    let isFull = self.states.contains(.fullscreen)
-    if isFull != wasFullscreen { isFullscreen = isFull }
-    wasFullscreen = isFull
+    fullscreen.note(report: self.states.contains(.fullscreen))
     // The pixel that is watched is created only now, so that it is above the tiles.
     if isBackgroundWatched { watchFrames() }
     report(.stateChanged)

@@ -36,7 +36,7 @@ extension WaylandFloatingWindow {
     // The client draws the border. This window has none.
     decoration = globals.decorationManager?.getToplevelDecoration(toplevel.reference)
     decoration?.setMode(.clientSide)
-    if isFullscreen { applyFullscreen() }
+    if isFullscreen { toplevel.fillMonitor(true) }
   }
 
   /// Tells the compositor the smallest size of an ordinary window.

@@ -31,10 +31,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   private(set) var home: WaylandOutput?
   /// The callback that is awaited after the compositor has closed the layer.
   private var question: WaylandProxy?
-  /// Whether the window fills its monitor, as it was asked to last, or as the compositor has told.
-  private(set) var isFullscreen = false
-  /// Whether the compositor's last report said that an ordinary window is fullscreen.
-  private var wasFullscreen = false
+  private var fullscreen = FullscreenState() { didSet { hasGrips = !fullscreen.isOn } }
   /// Whether a layer accepts keys.
   private var takesKeys = false
   var drag: Drag?
@@ -153,7 +150,8 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   override func destroyRole() {
-    (drag, takesKeys, wasFullscreen) = (nil, false, false)
+    (drag, takesKeys) = (nil, false)
+    fullscreen.expect(report: false)
     for object: WaylandProxy? in [decoration, toplevel, pip, xdgSurface, layer] { object?.destroy() }
     (decoration, toplevel, pip, xdgSurface, layer) = (nil, nil, nil, nil, nil)
   }
@@ -302,34 +300,25 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   var canBeFullscreen: Bool { role != .pip }
 
+  var isFullscreen: Bool { fullscreen.isOn }
+
   func setFullscreen(_ isFullscreen: Bool) {
-    guard isFullscreen != self.isFullscreen else { return }
-    self.isFullscreen = isFullscreen
-    hasGrips = !isFullscreen
+    guard fullscreen.request(isFullscreen) else { return }
+    toplevel?.fillMonitor(isFullscreen)
     if let layer {
       applyPlace()
       // A layer that is anchored to all edges has the monitor's size.
       layer.setSize(isFullscreen ? PictureSize(width: 0, height: 0) : wantedSize)
-      commitPlace()
-    } else {
-      applyFullscreen()
-      flush()
+      surface?.commit()
     }
-  }
-
-  /// Tells the compositor whether an ordinary window fills its monitor.
-  func applyFullscreen() {
-    if isFullscreen { toplevel?.setFullscreen(nil) } else { toplevel?.unsetFullscreen() }
+    flush()
   }
 
   override func didEnterStates(_ states: Set<XDGToplevel.State>) {
     guard role == .toplevel else { return }
-    // The user ends it through the compositor, too. A report that only repeats the last state is ignored, because a
-    // request of the program may still be on its way.
-    let isFull = states.contains(.fullscreen)
-    guard isFull != wasFullscreen else { return }
-    (isFullscreen, wasFullscreen, hasGrips) = (isFull, isFull, !isFull)
-    report(.stateChanged)
+    let old = isFullscreen
+    fullscreen.note(report: states.contains(.fullscreen))
+    if isFullscreen != old { report(.stateChanged) }
   }
 
   // MARK: - Dragging

@@ -40,7 +40,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     isShown = true
     // Window managers remove _NET_WM_STATE when a window is hidden (EWMH).
     let states = isFullscreen ? [screen.atoms[.stateFullscreen]] : []
-    expectFullscreen()
+    fullscreen.expect(report: isFullscreen)
     connection.set(screen.atoms[.state], of: id, to: states, type: UInt32(XCB_ATOM_ATOM.rawValue))
     map()
     connection.flush()

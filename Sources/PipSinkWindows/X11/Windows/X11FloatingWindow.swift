@@ -155,8 +155,8 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   /// Fills the monitor, or stops that. Where the window manager does not do that with this window, as Openbox with one
   /// that is no normal window, the window takes the monitor's rectangle itself.
   override func setFullscreen(_ isFullscreen: Bool) {
-    guard self.isFullscreen != isFullscreen else { return }
     if allowsFullscreen { return super.setFullscreen(isFullscreen) }
+    guard isFullscreen != self.isFullscreen else { return }
     let area = monitors.first { $0.name == monitor }?.area ?? rectangle.flatMap { monitors.under($0)?.area }
     // The window has another shape in between, which the window manager would change.
     isReshaping = true
@@ -165,7 +165,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
       move(toX: area.x, y: area.y)
       resize(to: area.size.scaled(by: scale))
     }
-    self.isFullscreen = isFullscreen
+    _ = fullscreen.request(isFullscreen)
   }
 
   /// Whether the window manager fills the monitor with this window when it is asked to (EWMH). Reading it waits for the

@@ -18,11 +18,7 @@ class X11Window: NativeWindow {
   private(set) final var asked: PictureRect
   /// Whether the window was asked to be shown, and not to be hidden since.
   final var isShown = false
-  /// Whether the window fills its monitor, as it was asked to last, by ``setFullscreen(_:)`` or by the user through the
-  /// window manager.
-  final var isFullscreen = false
-  /// Whether the window manager's last report said so.
-  private var wasFullscreen = false
+  final var fullscreen = FullscreenState()
   /// The part of the window that takes the pointer, in units; nil for all of it.
   private var inputArea: PictureRect?
   let connection: X11Connection
@@ -118,7 +114,10 @@ class X11Window: NativeWindow {
     switch event {
     case .resized(let size): self.size = size
     case .stateChanged:
-      noteFullscreen()
+      if isShown {
+        fullscreen.note(
+          report: connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateFullscreen]))
+      }
       if inputArea != nil { applyInputArea() }
     default: break
     }
@@ -215,25 +214,14 @@ class X11Window: NativeWindow {
 
   // MARK: - Fullscreen
 
+  /// Whether the window fills its monitor, as was requested last.
+  final var isFullscreen: Bool { fullscreen.isOn }
+
   /// Fills the monitor, or has the size from before, once the window is shown.
   func setFullscreen(_ isFullscreen: Bool) {
-    guard self.isFullscreen != isFullscreen else { return }
-    self.isFullscreen = isFullscreen
-    guard isShown else { return }
+    guard fullscreen.request(isFullscreen), isShown else { return }
     // EWMH, _NET_WM_STATE: 1 adds a state and 0 removes it; the fourth number says that an application asks for it.
     screen.send(.state, about: id, (isFullscreen ? 1 : 0, screen.atoms[.stateFullscreen], 0, 1, 0))
-  }
-
-  /// Called before the window is shown with a state that the window manager then reports.
-  final func expectFullscreen() { wasFullscreen = isFullscreen }
-
-  /// Takes over a change that the user made through the window manager. A report that only repeats the last reported
-  /// state is ignored, because a request of the program may still be on its way.
-  private func noteFullscreen() {
-    guard isShown else { return }
-    let isFull = connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateFullscreen])
-    if isFull != wasFullscreen { isFullscreen = isFull }
-    wasFullscreen = isFull
   }
 
   // MARK: - Input

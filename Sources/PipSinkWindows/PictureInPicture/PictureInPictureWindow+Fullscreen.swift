@@ -1,6 +1,6 @@
 import PipSink
 
-/// How the window keeps out of the user's way, and fills the monitor when the user wants that.
+/// What the window does itself of its controls: it fills the monitor, and takes another size.
 extension PictureInPictureWindow: DesktopPictureInPictureHost {
   package var abilities: Set<PictureInPictureAction> {
     var abilities: Set<PictureInPictureAction> = [.changeSize]
@@ -35,26 +35,5 @@ extension PictureInPictureWindow: DesktopPictureInPictureHost {
     resize(toWidth: WindowPlacement.width(after: placement.width, in: native.workArea))
     snap(to: placement.corner)
     remember()
-  }
-
-  /// Whether the window would go out of the way of a pointer that comes. A pointer that follows it is meant for it.
-  var mayStepAside: Bool {
-    guard let presentation, presentation.stepsAside, !presentation.isClickThrough, isOpen, !pointer.isActive,
-      !isFullscreen
-    else { return false }
-    return steppedAside.map { .now - $0 >= followingTime } ?? true
-  }
-
-  /// Goes to the corner beside the window's own one, where that is wanted, because the pointer has come. A window that
-  /// opens under a pointer which rests stays there: an Xwayland also believes that the pointer is where it was last.
-  ///
-  /// - Returns: whether it went there.
-  func stepAside() -> Bool {
-    guard mayStepAside else { return false }
-    steppedAside = .now
-    noteChange()
-    snap(to: placement.corner.beside)
-    native?.flush()
-    return true
   }
 }
