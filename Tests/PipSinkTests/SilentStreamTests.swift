@@ -1,4 +1,5 @@
 import CGStreamer
+import Foundation
 import Testing
 
 @testable import PipSink
@@ -19,6 +20,45 @@ import Testing
     #expect(
       try pipeline.maySendNothing(#require(pipeline.stream("a")), hasVariableRate: hasVariableRate) == maySendNothing)
     #expect(try !pipeline.maySendNothing(#require(pipeline.stream("beside"))))
+  }
+
+  /// What is known of a pipeline's first stream at each of some moments.
+  private final class Answers {
+    let pipeline: Pipeline
+    let values = Locked<[Bool]>([])
+
+    init(_ pipeline: Pipeline) { self.pipeline = pipeline }
+  }
+
+  private static let noteLink: @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void = {
+    _, _, answers in
+    guard let answers = answers.map({ Unmanaged<Answers>.fromOpaque($0).takeUnretainedValue() }),
+      let stream = answers.pipeline.streams.first
+    else { return }
+    answers.values.withLock { $0.append(answers.pipeline.maySendNothing(stream)) }
+  }
+
+  /// For a link with caps the parser tries a filter on each pad of the demuxer. A filter that has been refused by the
+  /// sound's pad is still linked to the decoder for a moment.
+  @Test func theSourceIsKnownWhileALinkIsMade() async throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString).mkv").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try TestFrame.run(
+      "matroskamux name=m ! filesink location=\(path) audiotestsrc num-buffers=2 ! m. "
+        + "videotestsrc num-buffers=2 ! video/x-raw,width=16,height=16,framerate=2/1 ! jpegenc ! m.")
+    let pipeline = try Pipeline(
+      "filesrc location=\(path) ! matroskademux ! image/jpeg ! jpegdec name=decoder ! appsink name=a")
+    let decoder = try #require(pipeline.elements.first { $0.elementName == "decoder" })
+    let pad = try #require(gst_element_get_static_pad(decoder, "sink"))
+    defer { gst_object_unref(pad) }
+    let answers = Answers(pipeline)
+    g_signal_connect_data(
+      pad, "linked", unsafeBitCast(Self.noteLink, to: GCallback.self), Unmanaged.passUnretained(answers).toOpaque(),
+      nil, GConnectFlags(rawValue: 0))
+    pipeline.setState(GST_STATE_PAUSED)
+    #expect(await eventually { pipeline.reachedState == GST_STATE_PAUSED })
+    pipeline.setState(GST_STATE_NULL)
+    #expect(answers.values.withLock { $0 } == [true, true])
   }
 
   /// A stream whose source the test controls.

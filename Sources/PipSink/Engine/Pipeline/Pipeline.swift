@@ -292,7 +292,8 @@ extension Pipeline {
           // The pad is not linked yet: the link waits for a pad that an earlier element of the description will add.
           guard let peer = gst_pad_get_peer(pad) else { return latecomer(before: next) }
           defer { gst_object_unref(peer) }
-          return topLevelElement(of: peer.asObject)
+          // The parser removes a filter that no pad suits.
+          return topLevelElement(of: peer.asObject) ?? latecomer(before: next)
         }
       }
     }
@@ -308,8 +309,23 @@ extension Pipeline {
 
   /// The last element before `element` in the description that adds source pads while it runs, such as a decodebin.
   func latecomer(before element: GstElementPointer) -> GstElementPointer? {
-    guard let index = elements.firstIndex(of: element) else { return nil }
+    guard let index = place(of: element) else { return nil }
     return elements[..<index].last(where: \.addsSourcePadsLater)
+  }
+
+  /// The place in the description of one of the pipeline's direct children. The parser's filter for a delayed link with
+  /// caps has the place of the element after it: while the parser tries the pads of a demuxer one after the other, such a
+  /// filter is for a moment linked to that element alone.
+  private func place(of element: GstElementPointer) -> Int? {
+    if let index = elements.firstIndex(of: element) { return index }
+    return withObjects(gst_element_iterate_src_pads(element), as: GstPad.self) { pads in
+      for pad in pads {
+        guard let peer = gst_pad_get_peer(pad) else { continue }
+        defer { gst_object_unref(peer) }
+        if let index = elements.firstIndex(where: { peer.asObject.isInside($0) }) { return index }
+      }
+      return nil
+    }
   }
 
   /// The pipeline's direct child that is `object` or contains it.
