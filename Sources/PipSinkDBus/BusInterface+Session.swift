@@ -14,6 +14,7 @@ extension BusInterface {
         BusMethod("Enable", .stream("stream")) { try $0.startPictureInPicture($1) },
         BusMethod("Stop", returning: ("stopped", "b")) { .bool($0.stopPictureInPicture()) },
         BusMethod("Toggle") { try $0.perform(.togglePictureInPicture) },
+        BusMethod("FocusPictureInPicture") { try $0.perform(.focusPictureInPicture) },
         BusMethod("IsInPictureInPicture", returning: ("result", "b")) {
           .bool($0.pictureInPictureStreamID != nil)
         },

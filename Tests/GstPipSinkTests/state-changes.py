@@ -36,7 +36,7 @@ def change(seed):
         if kind < 3:
             pipelines[index].set_state(choice.choice(STATES))
         elif kind == 3:
-            sinks[index].emit(choice.choice(["start-pip", "stop-pip", "toggle-pip"]))
+            sinks[index].emit(choice.choice(["start-pip", "stop-pip", "toggle-pip", "focus-pip"]))
         elif kind == 4:
             sinks[index].props.mode = choice.randrange(2)
         else:

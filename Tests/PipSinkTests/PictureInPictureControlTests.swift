@@ -204,6 +204,25 @@ import Testing
     func close() {}
     func toggleFullscreen() { isFullscreen.toggle() }
     func changeSize() { changes += 1 }
+    var canHaveKeyboard = true
+    func takeKeyboard() -> Bool { canHaveKeyboard }
+  }
+
+  @Test func theKeyboardGoesToAWindowThatIsOpenAndCanHaveIt() async throws {
+    let window = try DesktopWindow()
+    let session = try PictureInPictureSession(display: LayerDisplay(pictureInPictureHost: window))
+    #expect(
+      throws: PipSinkError.pictureInPicture(.illegalTransition(state: .initialized, trigger: "User Focuses PIP"))
+    ) { try session.perform(.focusPictureInPicture) }
+    try session.startStream("a", from: "videotestsrc ! appsink name=a")
+    #expect(await eventually { session.controller.isPossible })
+    try session.startPictureInPicture("a")
+    try session.perform(.focusPictureInPicture)
+    window.canHaveKeyboard = false
+    #expect(throws: PipSinkError.pictureInPicture(.unsupported(reason: "its window cannot have the keyboard"))) {
+      try session.perform(.focusPictureInPicture)
+    }
+    await session.stop()
   }
 
   @Test func whatTheWindowDoesItselfIsOfferedWhereItCan() async throws {

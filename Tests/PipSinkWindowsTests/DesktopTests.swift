@@ -243,8 +243,7 @@ struct DesktopTests {
         && [3, height - 4].allSatisfy { image.pixel(width / 2, $0)[0...2].max() ?? 255 < 10 }
     }
     #expect(isFull, "\(desktop.rawValue): \(launch.errors)")
-    // The control is at the upper right, beside the one that goes back to the app.
-    try await look.click(width - 50, 20)
+    try await server.screen.key("Escape")
     #expect(try await eventually { try await look.colour(3, height / 2) != .red }, "\(desktop.rawValue)")
     #expect(try await eventually { try await look.colour(window.x + 60, window.y + 90) == .red })
     launch.stop()
@@ -265,6 +264,71 @@ struct DesktopTests {
     #expect(isAside, "\(desktop.rawValue): \(second.errors)")
     second.stop()
     other.stop()
+    server.stop()
+  }
+
+  /// Another program, which a key of the desktop may have started, gives the window the keyboard.
+  @Test(
+    .enabled(if: SessionBus.isInstalled, "dbus-daemon, gdbus, playerctl or python3 is not installed"),
+    arguments: Desktop.allCases.filter(\.isInstalled))
+  func theKeyboardAloneReachesTheControlsAndLeavesThem(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    let look = try DesktopLook(desktop: server, expected: [:])
+    let (width, height) = (server.size.width, server.size.height)
+    let window = PictureRect(x: width - 336, y: height - 196, width: 320, height: 180)
+    let bus = try await SessionBus()
+    let list = "-vote::camera-photo-symbolic,raiseHand,hangUp"
+    let demo = try Demo.start(
+      [
+        "play", "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=8/1 ! appsink name=a",
+        "--surface", "window", "--mode", "pip", "--pip-controls=\(list)", "--dbus", "--report", "-",
+      ], environment: server.environment.merging(bus.environment) { $1 })
+    #expect(try await eventually { try await look.colour(window.x + 60, window.y + 90) == .red }, "\(demo.errors)")
+    let other = try OtherWindow(.maximised, on: server)
+    // Sway puts it on the right side of the app's window.
+    let body = (x: width - 60, y: height / 2)
+    #expect(try await eventually { try await look.colour(body.x, body.y) != nil }, "\(other.errors)")
+    // A compositor in a window of another server follows the pointer from the first press on.
+    let isFocused = try await eventually {
+      try await look.click(body.x, body.y)
+      return try await look.colour(body.x, body.y - 40) == .green
+    }
+    #expect(isFocused, "\(desktop.rawValue)")
+    let call = try await bus.call("FocusPictureInPicture")
+    #expect(call.status == 0, "\(desktop.rawValue): \(call.errors)")
+    // Where the controls are, nothing else is white.
+    let bar = try #require(ControlBars(try .init(text: list), in: window.size).bars.first)
+    func hasFrame(_ number: Int) async throws -> Bool {
+      let (_, x, width) = bar.places[number]
+      let (left, top) = (window.x + bar.rectangle.x + x, window.y + bar.rectangle.y)
+      let screen = try await server.screen.screenshot()
+      return [(width / 2, 1), (width / 2, 26), (1, 14), (width - 2, 14)].allSatisfy {
+        screen.pixel(left + $0, top + $1)[0...1].min() ?? 0 > 240
+      }
+    }
+    #expect(try await eventually { try await hasFrame(0) }, "\(desktop.rawValue): \(demo.errors)")
+    try await server.screen.key("Return")
+    #expect(await demo.wait(forText: "control \"vote\" is on"), "\(desktop.rawValue): \(demo.errors)")
+    try await server.screen.key("Tab")
+    #expect(try await eventually { try await hasFrame(1) }, "\(desktop.rawValue)")
+    try await server.screen.key("space")
+    #expect(await demo.wait(forText: "control \"raiseHand\" is on"), "\(desktop.rawValue): \(demo.errors)")
+    #expect(other.keys == [])
+    try await server.screen.key("Escape")
+    #expect(try await eventually { try await !hasFrame(1) }, "\(desktop.rawValue)")
+    // The keyboard is where it was, and the window is still there.
+    #expect(
+      try await eventually {
+        try await server.screen.key("x")
+        return other.keys.contains("x")
+      }, "\(desktop.rawValue)")
+    #expect(try await eventually { try await look.colour(window.x + 60, window.y + 90) == .red }, "\(desktop.rawValue)")
+    demo.interrupt()
+    let result = try await demo.result(seconds: 60)
+    let used = try result.report().pictureInPictureEvents.filter { $0.event == "action" }.map(\.detail)
+    #expect(used == ["vote", "raiseHand"], "\(desktop.rawValue)")
+    other.stop()
+    bus.stop()
     server.stop()
   }
 

@@ -160,14 +160,14 @@ import Testing
     #expect(table.map { $0.replacing("`", with: "") } == keys.map { "| \($0.0) | \($0.1) |" })
   }
 
-  @Test func everyKeyIsDescribedAndNoOther() {
+  @Test @MainActor func everyKeyIsDescribedAndNoOther() {
     let help = TimedAction.keys.map { $0.key == " " ? "space" : "\($0.key)" }
     let all = Set(PictureInPictureAction.known)
     // These are the keys of ASCII characters and the keys that are no characters.
     let keys = [0x20...0x7E, 0xFF00...0xFFFF].flatMap { Array($0) }.map { UInt32($0) }
-    let window = keys.filter { PictureInPictureAction(key: $0, among: all) != nil }.compactMap {
-      WindowKey(keysym: $0, symbol: $0).name
-    }
+    let window = keys.filter {
+      PictureInPictureAction(key: $0, among: all) != nil || PictureInPictureWindow.isForNext($0) == true
+    }.compactMap { WindowKey(keysym: $0, symbol: $0).name }
     #expect(help.count >= 8 && window.count >= 4)
     #expect(Set(program.section("KEYS")?.tags ?? []) == Set(help).union(window))
   }

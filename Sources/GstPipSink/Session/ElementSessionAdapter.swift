@@ -165,6 +165,7 @@ final class ElementSessionAdapter {
       awaited = nil
       session.stopPictureInPicture()
       member.note(.normal)
+    case .focus: session.attempt { () throws(PipSinkError) in try session.perform(.focusPictureInPicture) }
     case .uninitialize:
       awaited = nil
       session.uninitializePictureInPicture()

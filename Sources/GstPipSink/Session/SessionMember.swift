@@ -10,6 +10,7 @@ enum SessionRequest: String, CaseIterable {
   case toggle = "toggle-pip"
   case initialize = "init-pip"
   case uninitialize = "uninit-pip"
+  case focus = "focus-pip"
 }
 
 /// The part of one element in a session, from the element's start to its stop.

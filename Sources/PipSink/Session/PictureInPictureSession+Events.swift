@@ -61,6 +61,8 @@ extension PictureInPictureSession {
           try startPictureInPicture(id)
         }
       }
+    case .pictureInPictureFocused:
+      attempt { () throws(PipSinkError) in try perform(.focusPictureInPicture) }
     case .closeRequested, .windowLost: break
     }
   }

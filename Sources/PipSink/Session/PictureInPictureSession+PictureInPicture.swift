@@ -124,7 +124,9 @@ extension PictureInPictureSession {
 
   /// Does what a key or a button of the app stands for.
   ///
-  /// - Throws: the errors of ``startPictureInPicture(_:)``.
+  /// - Throws: the errors of ``startPictureInPicture(_:)``; and, when the keyboard is to go to the window,
+  ///   ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)`` where no window is open, and
+  ///   ``PipSinkError/PictureInPicture/unsupported(reason:)`` where windows cannot have the keyboard.
   public func perform(_ action: SessionAction) throws(PipSinkError) {
     switch action {
     case .togglePictureInPicture:
@@ -138,6 +140,10 @@ extension PictureInPictureSession {
     case .togglePause: togglePause()
     case .toggleMute: isMuted.toggle()
     case .toggleFullscreen: display.perform(.toggleFullscreen)
+    case .focusPictureInPicture:
+      // The session's window comes first.
+      let open = controllers.first { $0.pictureInPictureStreamID != nil }
+      try (open ?? controller).focusWindow()
     }
   }
 

@@ -81,6 +81,8 @@ public enum SessionDisplayEvent: Equatable, Sendable {
   case key(Character)
   /// The user wants to move a stream to picture-in-picture, or back from there.
   case pictureInPictureToggled(StreamID)
+  /// The user wants to use the controls of the picture-in-picture window with the keyboard.
+  case pictureInPictureFocused
   /// The user closed the app's window.
   case closeRequested
   /// The app's window has disappeared, with or without the display server. ``SessionDisplay/show()`` shows it again

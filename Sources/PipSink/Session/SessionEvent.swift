@@ -62,6 +62,9 @@ public enum SessionAction: Equatable, Sendable {
   case toggleMute
   /// Make the app's window fill the screen, or restore its size.
   case toggleFullscreen
+  /// Give the keyboard to the picture-in-picture window, so that its controls can be used without a pointer. In windows
+  /// of PipSink it is the key F6.
+  case focusPictureInPicture
 
   /// The keys of windows and terminals, each by its character, and what they do, for a list of keys.
   package static let keys: [(key: Character, action: SessionAction, summary: String)] = [
@@ -73,7 +76,7 @@ public enum SessionAction: Equatable, Sendable {
   ]
 
   /// The action of a key; nil for a key that has none. Windows and terminals of PipSink have these keys: p, n, space, m
-  /// and f, in the order of the cases.
+  /// and f, in the order of the first five cases.
   public init?(key: Character) {
     guard let entry = Self.keys.first(where: { $0.key == key }) else { return nil }
     self = entry.action

@@ -1,3 +1,4 @@
+import CWindows
 import PipSink
 
 /// A session display that shows the streams in a ``VideoContainer`` and opens picture-in-picture windows beside it.
@@ -67,6 +68,10 @@ open class ContainerDisplay: ScreenKeepingDisplay {
   ///
   /// - Returns: whether the key is one that is reported to the session.
   package func press(_ keysym: UInt32) -> Bool {
+    if keysym == UInt32(XKB_KEY_F6), pictureInPictureWindow.isOpen {
+      eventHandler?(.pictureInPictureFocused)
+      return true
+    }
     guard let key = Character(keysym: keysym), reportsKey(key) else { return false }
     eventHandler?(.key(key))
     return true

@@ -131,7 +131,7 @@ public final class VideoContainer {
     case .left:
       hovered?.pointerDidLeave()
       hovered = nil
-    case .entered, .key, .closeRequested, .stateChanged, .screenChanged, .dragLost, .lost: break
+    case .entered, .key, .keyboard, .closeRequested, .stateChanged, .screenChanged, .dragLost, .lost: break
     }
     return false
   }

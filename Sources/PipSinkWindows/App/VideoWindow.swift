@@ -117,7 +117,7 @@ public final class VideoWindow {
     case .closeRequested: didRequestClose?()
     case .key(let key):
       if anyKeyPressed?(key) != true, let command = key.command { _ = keyPressed?(command) }
-    case .stateChanged, .screenChanged: noteBackground()
+    case .stateChanged, .screenChanged, .keyboard: noteBackground()
     case .lost: lose()
     case .resized, .exposed, .pressed, .released, .moved, .entered, .scrolled, .left, .dragLost: break
     }

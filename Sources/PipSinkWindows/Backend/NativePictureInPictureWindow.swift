@@ -51,6 +51,16 @@ package protocol NativePictureInPictureWindow: NativeWindow {
   /// lets it through to the windows below.
   func setInputArea(_ area: PictureRect?)
 
+  /// Takes the keyboard from the window that has it, without a press in this one. `WindowEvent.keyboard` tells when it
+  /// has come.
+  ///
+  /// - Returns: false where windows of this kind cannot do that.
+  func takeKeyboard() -> Bool
+
+  /// Gives the keyboard back to the window from which ``takeKeyboard()`` has taken it. It does nothing where it has not,
+  /// and on desktops where only the user can give it to another window.
+  func returnKeyboard()
+
   /// Whether the window can fill its monitor.
   var canBeFullscreen: Bool { get }
 

@@ -38,6 +38,8 @@ package enum WindowEvent: Sendable {
   case scrolled(Place, deltaX: Double, deltaY: Double)
   /// The pointer has left the window.
   case left
+  /// The window has got the keyboard, or has lost it.
+  case keyboard(Bool)
   /// A key was pressed.
   case key(WindowKey)
   /// The user wants the window closed.

@@ -89,6 +89,57 @@ struct ControlBars: Equatable {
     seekBar = nil
   }
 
+  /// A control, or the bar for seeking, and its rectangle in the window.
+  typealias Place = (action: PictureInPictureAction, rectangle: PictureRect)
+
+  /// All places, from the upper left to the lower right.
+  private var places: [Place] {
+    let rows = bars.map { bar in
+      bar.places.map { place -> Place in
+        let (left, width) = (bar.rectangle.x + place.x, place.width)
+        return (
+          place.control.action, PictureRect(x: left, y: bar.rectangle.y, width: width, height: bar.rectangle.height)
+        )
+      }
+    }
+    let all = rows.flatMap(\.self) + (seekBar.map { [(.seek, $0)] } ?? [])
+    return all.sorted { ($0.rectangle.y, $0.rectangle.x) < ($1.rectangle.y, $1.rectangle.x) }
+  }
+
+  /// Whether an action has a place.
+  func has(_ action: PictureInPictureAction) -> Bool { places.contains { $0.action == action } }
+
+  /// The place that the keyboard comes to first: the first one in the lowest row. Nil where there is none.
+  var firstForKeyboard: PictureInPictureAction? {
+    let places = places
+    return places.first { $0.rectangle.y == places.last?.rectangle.y }?.action
+  }
+
+  /// The place after or before another one, in a circle.
+  func neighbour(of action: PictureInPictureAction, isAfter: Bool) -> PictureInPictureAction? {
+    let places = places
+    guard let index = places.firstIndex(where: { $0.action == action }) else { return firstForKeyboard }
+    return places[(index + (isAfter ? 1 : places.count - 1)) % places.count].action
+  }
+
+  /// The place beside another one in the same row, or the nearest one in the row above or below it.
+  ///
+  /// - Parameters:
+  ///   - x: 1 for the right, and -1 for the left.
+  ///   - y: 1 for the row below, and -1 for the row above.
+  /// - Returns: the place itself where there is none.
+  func neighbour(of action: PictureInPictureAction, x: Int, y: Int) -> PictureInPictureAction? {
+    guard let own = places.first(where: { $0.action == action })?.rectangle else { return firstForKeyboard }
+    func distance(_ other: PictureRect) -> (rows: Int, columns: Int) {
+      (abs(other.y - own.y), abs(2 * other.x + other.width - 2 * own.x - own.width))
+    }
+    let others = places.filter { place in
+      let (right, down) = ((place.rectangle.x - own.x).signum(), (place.rectangle.y - own.y).signum())
+      return y == 0 ? down == 0 && right == x : down == y
+    }
+    return others.min { distance($0.rectangle) < distance($1.rectangle) }?.action ?? action
+  }
+
   /// Returns the control at a position in units, or nil where there is none.
   func action(x: Int, y: Int) -> PictureInPictureAction? {
     if seekBar?.contains(x: x, y: y) == true { return .seek }

@@ -6,7 +6,8 @@ import PipSink
 enum OverlayDrawing {
   /// Draws a row of controls.
   static func bar(
-    _ bar: ControlBars.Bar, _ faces: inout ControlFaces, hovered: PictureInPictureAction?, scale: Double
+    _ bar: ControlBars.Bar, _ faces: inout ControlFaces, hovered: PictureInPictureAction?,
+    focused: PictureInPictureAction? = nil, scale: Double
   ) -> OverlayImage {
     let (width, height) = (bar.rectangle.width, bar.rectangle.height)
     return OverlayImage(PictureSize(width: width, height: height).scaled(by: scale), scale: scale) { context in
@@ -24,6 +25,7 @@ enum OverlayDrawing {
         if control.action == .hangUp { fill(0xc0 / 255, 0x1c / 255, 0x28 / 255, 1) }
         if control.showsState { fill(0x1a / 255, 0x5f / 255, 0xb4 / 255, 1) }
         if control.action == hovered { fill(1, 1, 1, 0.25) }
+        if control.action == focused { drawFocus(context, width: Double(width), height: Double(height)) }
         let padding = Double(ControlBars.side - 16) / 2
         cairo_translate(context, padding, padding)
         switch faces[control] {
@@ -34,6 +36,15 @@ enum OverlayDrawing {
         cairo_restore(context)
       }
     }
+  }
+
+  /// Draws the frame around what the keyboard uses, at the inner edge of a rectangle whose upper left corner is at 0. White
+  /// on the controls' ground has a contrast of at least 4.5 to 1 over any picture.
+  static func drawFocus(_ context: OpaquePointer, width: Double, height: Double) {
+    cairo_set_source_rgb(context, 1, 1, 1)
+    cairo_set_line_width(context, 2)
+    addRounded(context, 1, 1, width - 2, height - 2, radius: 5)
+    cairo_stroke(context)
   }
 
   /// Draws the text of a control into a rectangle whose upper edge is at 0. A text that is too wide ends with an ellipsis.
@@ -291,12 +302,18 @@ enum OverlayDrawing {
   static func fillRounded(
     _ context: OpaquePointer, _ x: Double, _ y: Double, _ width: Double, _ height: Double, radius: Double
   ) {
+    addRounded(context, x, y, width, height, radius: radius)
+    cairo_fill(context)
+  }
+
+  private static func addRounded(
+    _ context: OpaquePointer, _ x: Double, _ y: Double, _ width: Double, _ height: Double, radius: Double
+  ) {
     cairo_new_sub_path(context)
     cairo_arc(context, x + width - radius, y + radius, radius, -.pi / 2, 0)
     cairo_arc(context, x + width - radius, y + height - radius, radius, 0, .pi / 2)
     cairo_arc(context, x + radius, y + height - radius, radius, .pi / 2, .pi)
     cairo_arc(context, x + radius, y + radius, radius, .pi, 3 * .pi / 2)
     cairo_close_path(context)
-    cairo_fill(context)
   }
 }

@@ -7,6 +7,8 @@ struct SeekBar: Equatable {
   /// The bar's rectangle in the window.
   let rectangle: PictureRect
   let progress: PlaybackProgress
+  /// Whether the keyboard uses the bar.
+  let isFocused: Bool
   /// The number of pixels in a unit.
   let scale: Double
   /// The width of each of the two times.
@@ -15,8 +17,8 @@ struct SeekBar: Equatable {
   private static let padding = 8
   private static let knobRadius = 5.0
 
-  init(_ rectangle: PictureRect, _ progress: PlaybackProgress, scale: Double) {
-    (self.rectangle, self.progress, self.scale) = (rectangle, progress, scale)
+  init(_ rectangle: PictureRect, _ progress: PlaybackProgress, isFocused: Bool = false, scale: Double) {
+    (self.rectangle, self.progress, self.isFocused, self.scale) = (rectangle, progress, isFocused, scale)
     // All times are as wide as the longest one, so that the track does not move.
     let widest = String(Self.text(of: progress.duration).map { $0 == ":" ? ":" : "0" })
     timeWidth = OverlayDrawing.width(of: widest, scale: scale)
@@ -49,13 +51,14 @@ struct SeekBar: Equatable {
     let scale: Double
     let times: [String]
     let knob: Int
+    let isFocused: Bool
   }
 
   var look: Look {
     let (start, end) = track
     return Look(
       rectangle: rectangle, scale: scale, times: [progress.position, progress.duration].map { Self.text(of: $0) },
-      knob: Int(nearest: (start + (end - start) * part) * scale))
+      knob: Int(nearest: (start + (end - start) * part) * scale), isFocused: isFocused)
   }
 
   /// A time as people write it: "3:07", or "1:03:07".
@@ -85,6 +88,7 @@ struct SeekBar: Equatable {
       }
       cairo_arc(context, knob, middle, Self.knobRadius, 0, 2 * .pi)
       cairo_fill(context)
+      if isFocused { OverlayDrawing.drawFocus(context, width: width, height: Double(size.height)) }
     }
   }
 }

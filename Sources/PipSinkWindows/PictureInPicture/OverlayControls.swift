@@ -1,7 +1,7 @@
 import PipSink
 
 /// The controls over a picture-in-picture window. They fade in with the pointer or a touch, and fade out when the
-/// pointer rests or leaves.
+/// pointer rests or leaves. While the keyboard uses one, they stay.
 @MainActor
 final class OverlayControls {
   /// The number of pixels in a unit.
@@ -12,6 +12,8 @@ final class OverlayControls {
   /// Whether the window lets presses through, except for a button.
   private var hasHandle = false
   private var hovered: PictureInPictureAction?
+  /// The control that the keyboard uses; nil while the keyboard uses none. The controls do not fade meanwhile.
+  private(set) var focused: PictureInPictureAction?
   private var pressed: PictureInPictureAction?
   private var images: [(look: Look, image: OverlayImage)] = []
   private var faces = ControlFaces()
@@ -25,6 +27,7 @@ final class OverlayControls {
   private struct Look: Equatable {
     let bar: ControlBars.Bar
     let hovered: PictureInPictureAction?
+    let focused: PictureInPictureAction?
     let scale: Double
   }
 
@@ -46,12 +49,14 @@ final class OverlayControls {
       handle.map { ControlBars(handle: $0) }
       ?? ControlBars(presentation.controls, in: units) { [scale] in faces.width(of: $0, scale: scale) }
     (self.bars, hasHandle) = (bars, handle != nil)
+    // The control that the keyboard has used may not be offered any more.
+    if let focused, !bars.has(focused) { self.focused = bars.firstForKeyboard }
     guard opacity > 0 else { return [] }
     images = bars.bars.map { bar in
-      let isHovered = bar.controls.contains { $0.action == hovered }
-      let look = Look(bar: bar, hovered: isHovered ? hovered : nil, scale: scale)
+      let own = { (action: PictureInPictureAction?) in bar.controls.first { $0.action == action }?.action }
+      let look = Look(bar: bar, hovered: own(hovered), focused: own(focused), scale: scale)
       return images.first { $0.look == look }
-        ?? (look, OverlayDrawing.bar(bar, &faces, hovered: look.hovered, scale: scale))
+        ?? (look, OverlayDrawing.bar(bar, &faces, hovered: look.hovered, focused: look.focused, scale: scale))
     }
     return images.map { part($1, at: $0.bar.rectangle) } + seekBarParts(presentation.progress, in: bars.seekBar)
   }
@@ -63,7 +68,9 @@ final class OverlayControls {
   }
 
   /// The button of a window that lets presses through does not fade.
-  private var opacity: Double { hasHandle ? 1 : fading.opacity }
+  private var opacity: Double { staysVisible ? 1 : fading.opacity }
+
+  private var staysVisible: Bool { hasHandle || focused != nil }
 
   private func seekBarParts(_ progress: PlaybackProgress?, in rectangle: PictureRect?) -> [WindowOverlay.Part] {
     guard var progress, let rectangle else {
@@ -71,7 +78,7 @@ final class OverlayControls {
       return []
     }
     if let draggedTime { progress.position = draggedTime }
-    let bar = SeekBar(rectangle, progress, scale: scale)
+    let bar = SeekBar(rectangle, progress, isFocused: focused == .seek, scale: scale)
     seekBar = bar
     if seekBarImage?.look != bar.look { seekBarImage = (bar.look, bar.image()) }
     return seekBarImage.map { [part($0.image, at: rectangle)] } ?? []
@@ -101,8 +108,37 @@ final class OverlayControls {
   /// Returns the control at a position in units. It is nil where there is none, and while the controls are neither
   /// visible nor about to be.
   func action(x: Int, y: Int) -> PictureInPictureAction? {
-    fading.isShown || hasHandle ? bars?.action(x: x, y: y) : nil
+    fading.isShown || staysVisible ? bars?.action(x: x, y: y) : nil
   }
+
+  // MARK: - Keyboard
+
+  /// Has the keyboard use the first control.
+  func focusFirst() { focus { $0.firstForKeyboard } }
+
+  /// Has the keyboard use the next control, or the previous one. It is the first one where it has used none.
+  func moveFocus(isAfter: Bool) {
+    focus { [focused] bars in focused.map { bars.neighbour(of: $0, isAfter: isAfter) } ?? bars.firstForKeyboard }
+  }
+
+  /// Has the keyboard use the control in a direction.
+  func moveFocus(x: Int, y: Int) { focus { [focused] bars in focused.flatMap { bars.neighbour(of: $0, x: x, y: y) } } }
+
+  private func focus(_ choose: (ControlBars) -> PictureInPictureAction?) {
+    guard let new = bars.flatMap(choose), new != focused else { return }
+    focused = new
+    changed()
+  }
+
+  /// Ends that the keyboard uses a control. The controls fade out.
+  func endFocus() {
+    guard focused != nil else { return }
+    focused = nil
+    fading.show()
+    changed()
+  }
+
+  // MARK: - Pointer
 
   /// Called when the pointer has moved to a position in units.
   func move(x: Int, y: Int) {
@@ -136,6 +172,6 @@ final class OverlayControls {
 
   func hideAtOnce() {
     fading.hideAtOnce()
-    (hovered, pressed, draggedTime) = (nil, nil, nil)
+    (hovered, focused, pressed, draggedTime) = (nil, nil, nil, nil)
   }
 }

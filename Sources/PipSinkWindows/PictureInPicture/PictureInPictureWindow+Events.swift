@@ -17,6 +17,7 @@ extension PictureInPictureWindow {
     case .left:
       controls.leave()
       scrollRest = 0
+    case .keyboard(let isHere): didChangeKeyboard(isHere)
     case .key(let key): press(key)
     case .closeRequested: eventHandler?(.action(.close))
     case .stateChanged:

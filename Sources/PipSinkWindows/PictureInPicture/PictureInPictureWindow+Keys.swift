@@ -32,8 +32,13 @@ extension PictureInPictureWindow {
   ///
   /// - Returns: whether it means anything now.
   private func perform(_ keysym: UInt32) -> Bool {
+    if controls.focused != nil, useControl(keysym) { return true }
     if keyPressed?(keysym) == true { return true }
     let actions = presentation?.actions ?? []
+    if let isAfter = Self.isForNext(keysym) {
+      controls.moveFocus(isAfter: isAfter)
+      return true
+    }
     if keysym == UInt32(XKB_KEY_Escape), isFullscreen {
       eventHandler?(.action(.fullscreen))
       return true
@@ -43,6 +48,70 @@ extension PictureInPictureWindow {
     }
     eventHandler?(.action(action))
     return true
+  }
+}
+
+/// Using the controls without a pointer.
+extension PictureInPictureWindow {
+  package func takeKeyboard() -> Bool {
+    guard isOpen, let native, native.takeKeyboard() else { return false }
+    if hasKeyboard { controls.focusFirst() } else { awaitsKeyboard = true }
+    return true
+  }
+
+  /// Called when the window has got the keyboard or has lost it.
+  func didChangeKeyboard(_ isHere: Bool) {
+    hasKeyboard = isHere
+    guard isHere else { return controls.endFocus() }
+    if awaitsKeyboard { controls.focusFirst() }
+    awaitsKeyboard = false
+  }
+
+  /// Whether a key leads to the next control, or to the one before, also where the keyboard uses none; nil for other keys.
+  static func isForNext(_ keysym: UInt32) -> Bool? {
+    switch Int32(bitPattern: keysym) {
+    case XKB_KEY_Tab, XKB_KEY_F6: true
+    case XKB_KEY_ISO_Left_Tab: false
+    default: nil
+    }
+  }
+
+  /// How far the keys go on the bar for seeking, in seconds.
+  private static let seekStep = 5.0
+
+  /// Does what a key means while the keyboard uses a control.
+  ///
+  /// - Returns: whether it means anything.
+  private func useControl(_ keysym: UInt32) -> Bool {
+    guard let focused = controls.focused else { return false }
+    switch Int32(bitPattern: keysym) {
+    case XKB_KEY_Escape where !isFullscreen, XKB_KEY_F6:
+      controls.endFocus()
+      native?.returnKeyboard()
+      // A desktop may have placed the window anew.
+      if !isFullscreen { snap(to: placement.corner) }
+    case XKB_KEY_Tab: controls.moveFocus(isAfter: true)
+    case XKB_KEY_ISO_Left_Tab: controls.moveFocus(isAfter: false)
+    case XKB_KEY_Left, XKB_KEY_Right:
+      let direction = keysym == UInt32(XKB_KEY_Right) ? 1 : -1
+      guard focused == .seek else {
+        controls.moveFocus(x: direction, y: 0)
+        break
+      }
+      seek(by: Self.seekStep * Double(direction))
+    case XKB_KEY_Up: controls.moveFocus(x: 0, y: -1)
+    case XKB_KEY_Down: controls.moveFocus(x: 0, y: 1)
+    case XKB_KEY_Return, XKB_KEY_KP_Enter, XKB_KEY_space:
+      if focused != .seek { eventHandler?(.action(focused)) }
+    default: return false
+    }
+    return true
+  }
+
+  private func seek(by seconds: Double) {
+    guard let progress = presentation?.progress else { return }
+    let target = max(0, min(progress.position.seconds + seconds, progress.duration.seconds))
+    eventHandler?(.seek(to: MediaTime(seconds: target)))
   }
 }
 

@@ -7,7 +7,8 @@ import PipSink
 /// Where the desktop supports it, the window stays above all others on all workspaces. It has no border, is not listed
 /// in taskbars and pagers, and does not take the focus when it appears. The user moves it by dragging it anywhere; it
 /// then snaps to the nearest corner of its monitor. The user resizes it at its corners or with the scroll wheel, and it
-/// keeps the shape of its picture. Controls appear with the pointer, and a double click goes back to the app.
+/// keeps the shape of its picture. Controls appear with the pointer or are used with the keyboard, and a double click
+/// goes back to the app.
 ///
 /// The kind of window depends on the desktop (``Kind-swift.enum``). On X11 it is a window that asks the window manager
 /// for these properties (EWMH). On Wayland it is a surface on layer-shell's overlay layer; where the compositor has no
@@ -29,13 +30,17 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
   /// Called when a key is pressed in the window without Control, Alt or Super, with the keysym that it has without Caps
   /// Lock and in a Latin layout. It returns whether it has handled the key; otherwise the window handles the keys that
-  /// it knows: space, m, left, right, Return and Escape. Of a key that is held, only repetitions of keys that type no
-  /// character are reported.
+  /// it knows: space, m, f, left, right, Tab, Return and Escape. Of a key that is held, only repetitions of keys that
+  /// type no character are reported. Keys that go from one control to another, or use it, are not reported.
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?
   /// Called for a key that the window does not know, or whose action is not available now.
   package var otherKeyPressed: ((WindowKey) -> Void)?
   /// The keysym of the key that has been handled last.
   var handledKey: UInt32?
+  /// Whether the window has the keyboard.
+  var hasKeyboard = false
+  /// Whether a control is to be used with the keyboard as soon as that has come.
+  var awaitsKeyboard = false
   /// Returns the monitor to open on when none is remembered, which is that of the app's window.
   package var preferredMonitor: (() -> WindowMonitor?)?
 
@@ -180,6 +185,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     controls.hideAtOnce()
     opening.stop()
     endArranging()
+    (hasKeyboard, awaitsKeyboard) = (false, false)
     for slot in slots { slot.isShown = false }
     native?.hide()
   }

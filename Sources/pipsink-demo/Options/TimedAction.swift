@@ -84,7 +84,8 @@ struct TimedAction {
     "normal": .normal, "custom-render:off": .customRender(nil), "any": .source(nil), "single": .second(nil),
     "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .control(.close),
     "background": .background, "foreground": .foreground,
-    "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,
+    "pause": .session(.togglePause), "mute": .session(.toggleMute),
+    "focus": .session(.focusPictureInPicture), "quit": .quit,
   ]
 
   /// Sorts actions by their times. Actions at the same time keep their order.

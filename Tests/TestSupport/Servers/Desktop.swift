@@ -109,6 +109,7 @@ struct OtherWindow {
       window.set_default_size(1000, 700)
       window.add_events(Gdk.EventMask.SCROLL_MASK)
       window.connect("scroll-event", lambda *_: print("scrolled", file=sys.stderr, flush=True))
+      window.connect("key-press-event", lambda _, key: print("key", Gdk.keyval_name(key.keyval), file=sys.stderr, flush=True))
       style = Gtk.CssProvider()
       style.load_from_data(b"window { background: #00ff00; } window:backdrop { background: #0000ff; }")
       Gtk.StyleContext.add_provider_for_screen(Gdk.Screen.get_default(), style, 800)
@@ -124,6 +125,11 @@ struct OtherWindow {
 
   /// Whether the program has received an event of the wheel.
   var hasScrolled: Bool { errors.contains("scrolled") }
+
+  /// The keys that the program has received.
+  var keys: [String] {
+    errors.split(separator: "\n").filter { $0.hasPrefix("key ") }.map { String($0.dropFirst(4)) }
+  }
 
   func stop() {
     program.stop()

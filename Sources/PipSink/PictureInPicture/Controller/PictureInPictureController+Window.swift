@@ -88,6 +88,19 @@ extension PictureInPictureController {
       stepsAside: configuration.stepsAside, progress: progress)
   }
 
+  /// Gives the window the keyboard.
+  ///
+  /// - Throws: ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)`` where it is not open, and
+  ///   ``PipSinkError/PictureInPicture/unsupported(reason:)`` where it cannot have the keyboard.
+  func focusWindow() throws(PipSinkError) {
+    guard phase.isOpen else {
+      throw .pictureInPicture(.illegalTransition(state: state, trigger: "User Focuses PIP"))
+    }
+    guard desktopWindow?.takeKeyboard() == true else {
+      throw .pictureInPicture(.unsupported(reason: "its window cannot have the keyboard"))
+    }
+  }
+
   // MARK: - Controls
 
   /// The stream that the window's next and previous buttons and a media player's keys lead to: the one after or before

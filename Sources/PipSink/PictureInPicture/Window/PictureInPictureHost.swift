@@ -45,6 +45,10 @@ package protocol DesktopPictureInPictureHost: PictureInPictureHost {
   func toggleFullscreen()
   /// Takes the next of the sizes that the window has for users who do not drag its corners.
   func changeSize()
+  /// Gives the window the keyboard, and shows which control it uses.
+  ///
+  /// - Returns: whether that is possible here.
+  func takeKeyboard() -> Bool
 }
 
 /// How well picture-in-picture works here: on this display, with this window manager or compositor.

@@ -193,9 +193,13 @@ final class WaylandSeat: @unchecked Sendable {
     events.keymap { [weak self] format, file, size in
       if let self { keys.setKeymap(format, file, Int(size)) } else { close(file.number) }
     }
-    events.enter { [weak self] _, surface, _ in self?.focused = surface }
-    events.leave { [weak self] _, _ in
+    events.enter { [weak self] _, surface, _ in
+      self?.focused = surface
+      self?.globals.input(of: surface)?.deliver(.keyboard(true))
+    }
+    events.leave { [weak self] _, surface in
       self?.focused = nil
+      self?.globals.input(of: surface)?.deliver(.keyboard(false))
       self?.repetition.end()
     }
     events.key { [weak self] serial, _, key, state in self?.change(key, isPressed: state == .pressed, serial) }

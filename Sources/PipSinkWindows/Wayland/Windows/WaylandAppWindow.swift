@@ -73,11 +73,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     report(.stateChanged)
   }
 
-  func present() async {
-    guard let surface, let name = await WaylandActivation.token(connection), surface === self.surface else { return }
-    globals.activation?.activate(name, surface.surface.reference)
-    flush()
-  }
+  func present() async { await activate() }
 
   var isFullscreen: Bool { fullscreen.isOn }
 

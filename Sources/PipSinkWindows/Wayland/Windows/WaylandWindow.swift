@@ -25,6 +25,8 @@ class WaylandWindow: NativeWindow {
     case closed
     /// The compositor has sent all events that follow ``closed``.
     case settled
+    /// The compositor has sent all events that follow a request for the keyboard, or its return.
+    case keyboardSettled
     /// The signal is about one of the surfaces that the window has had, which are numbered.
     indirect case of(surface: Int, Signal)
   }
@@ -125,6 +127,14 @@ class WaylandWindow: NativeWindow {
 
   // MARK: - For subclasses
 
+  /// Asks the compositor to give the window the keyboard and to show it, because of the user's last action in one of the
+  /// program's windows (xdg-activation).
+  final func activate() async {
+    guard let surface, let name = await WaylandActivation.token(connection), surface === self.surface else { return }
+    globals.activation?.activate(name, surface.surface.reference)
+    flush()
+  }
+
   /// Creates the window's surface, to which the caller gives a role.
   func makeSurface() -> WaylandSurface? {
     guard surface == nil else { return surface }
@@ -212,6 +222,9 @@ class WaylandWindow: NativeWindow {
 
   /// Called for ``Signal/settled``. Subclasses override it.
   func didSettle() {}
+
+  /// Called when the compositor has done what was asked about the keyboard. Subclasses override it.
+  func didSettleKeyboard() {}
 
   /// Reports that the window has been destroyed.
   func lose() {
@@ -307,6 +320,7 @@ class WaylandWindow: NativeWindow {
     case .closed:
       if surface != nil { didClose() }
     case .settled: didSettle()
+    case .keyboardSettled: didSettleKeyboard()
     case .of(let number, let signal):
       if number == surfaceCount { receive(signal) }
     }

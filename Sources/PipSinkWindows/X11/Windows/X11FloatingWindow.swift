@@ -1,4 +1,5 @@
 import CWindows
+import Glibc
 import PipSink
 
 /// A picture-in-picture window on X11, or in the Xwayland of a Wayland session.
@@ -16,6 +17,10 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   private var resting: (x: Int, y: Int)?
   /// The name of the monitor on which the window is placed.
   private var monitor: String?
+  /// Who had the keyboard before it was taken without a press; nil when it was not.
+  private var keyboardOwner: KeyboardOwner?
+  /// Whether the window is hidden only until the window manager has noticed that.
+  private var returnsSoon = false
   /// The connection to the compositor whose Xwayland this is, or nil on an X server.
   private var compositor: WaylandConnection?
 
@@ -35,7 +40,14 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     case .resized(let new):
       if new != size, isReshaping { setShape() }
       if reportedOrigin == [asked.x, asked.y] { resting = (units(asked).x, units(asked).y) }
-    case .pressed(_, _, let time): takeFocus(at: time)
+    case .pressed(_, _, let time):
+      connection.set(screen.atoms[.userTime], of: id, to: [time], type: UInt32(XCB_ATOM_CARDINAL.rawValue))
+      giveKeyboard(to: id, at: time)
+    case .keyboard(false): forgetKeyboardOwner()
+    case .stateChanged where returnsSoon:
+      // The window manager has removed its properties then (ICCCM 4.1.3.1, EWMH).
+      let state = connection.numbers(screen.atoms[.wmState], of: id).first ?? 0
+      if state == 0 { show() }
     default: break
     }
     super.handle(event)
@@ -55,7 +67,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
       map()
       return connection.flush()
     }
-    isShown = true
+    (isShown, returnsSoon) = (true, false)
     setProperties()
     leaveWindowManager()
     if isReshaping { allowAnyShape() } else { setShape() }
@@ -65,7 +77,8 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   }
 
   func hide() {
-    isShown = false
+    if case .window = keyboardOwner { returnKeyboard() }
+    (isShown, returnsSoon) = (false, false)
     unmap()
   }
 
@@ -102,10 +115,55 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     xcb_change_window_attributes(connection.pointer, id, UInt32(XCB_CW_OVERRIDE_REDIRECT.rawValue), &isAlone)
   }
 
-  /// Takes the keyboard, because the user has pressed a button in the window. No window manager gives it to the window.
-  private func takeFocus(at time: UInt32) {
-    connection.set(screen.atoms[.userTime], of: id, to: [time], type: UInt32(XCB_ATOM_CARDINAL.rawValue))
-    xcb_set_input_focus(connection.pointer, UInt8(XCB_INPUT_FOCUS_POINTER_ROOT.rawValue), id, time)
+  // MARK: - Keyboard
+
+  private enum KeyboardOwner {
+    case window(UInt32)
+    /// A window of the compositor whose Xwayland this is.
+    case compositor
+  }
+
+  func takeKeyboard() -> Bool {
+    if compositor != nil, screen.supports(.stateAbove) {
+      // The compositor has the keyboard, and only windows get it that say that they take it.
+      keyboardOwner = .compositor
+      setTakesFocus(true)
+      // Without a time, the request is as new as it can be.
+      screen.send(.activeWindow, about: id, (2, 0, 0, 0, 0))
+      return true
+    }
+    let request = xcb_get_input_focus(connection.pointer).sequence
+    if let reply = connection.answer(request, as: xcb_get_input_focus_reply_t.self) {
+      if reply.pointee.focus != id { keyboardOwner = .window(reply.pointee.focus) }
+      free(reply)
+    }
+    giveKeyboard(to: id)
+    return true
+  }
+
+  func returnKeyboard() {
+    guard let owner = keyboardOwner else { return }
+    forgetKeyboardOwner()
+    switch owner {
+    // The window may have been destroyed meanwhile, and then the server refuses it.
+    case .window(let window): giveKeyboard(to: window)
+    case .compositor:
+      // Nothing on X11 names a window of the compositor. It gets the keyboard when this one goes.
+      hide()
+      returnsSoon = true
+    }
+  }
+
+  private func forgetKeyboardOwner() {
+    if case .compositor = keyboardOwner { setTakesFocus(false) }
+    keyboardOwner = nil
+  }
+
+  /// Gives a window the keyboard. No window manager gives it to this one by itself.
+  ///
+  /// - Parameter time: the server's time of the user's action; without one, it is now.
+  private func giveKeyboard(to window: UInt32, at time: UInt32 = UInt32(XCB_CURRENT_TIME)) {
+    xcb_set_input_focus(connection.pointer, UInt8(XCB_INPUT_FOCUS_POINTER_ROOT.rawValue), window, time)
     connection.flush()
   }
 

@@ -156,6 +156,11 @@ class X11Window: NativeWindow {
     }
     connection.set(atoms[.pid], of: id, to: [UInt32(getpid())], type: cardinal)
     connection.set(atoms[.wmProtocols], of: id, to: [atoms[.wmDeleteWindow], atoms[.ping]], type: atom)
+    setTakesFocus(takesFocus)
+  }
+
+  /// Says whether the window manager may give the window the keyboard by itself.
+  func setTakesFocus(_ takesFocus: Bool) {
     // WM_HINTS (ICCCM 4.1.2.4): the flags for input and state are set; the window starts in the normal state.
     let hints = UInt32(XCB_ATOM_WM_HINTS.rawValue)
     connection.set(hints, of: id, to: [3, takesFocus ? 1 : 0, 1, 0, 0, 0, 0, 0, 0], type: hints)

@@ -106,7 +106,11 @@ final class X11WindowEvents: @unchecked Sendable {
     case XCB_FOCUS_IN, XCB_FOCUS_OUT:
       // The keyboard is asked about its events before its first key is pressed.
       keyboard.note(event)
-      return note(event) ? .stateChanged : nil
+      // A grab of the keyboard, for instance by a shortcut, does not change the focus.
+      guard event.read(as: xcb_focus_in_event_t.self).mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) else { return nil }
+      let isHere = event.kind == XCB_FOCUS_IN
+      signs.withLock { $0.isFocused = isHere }
+      return .keyboard(isHere)
     case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_VISIBILITY_NOTIFY: return note(event) ? .stateChanged : nil
     case XCB_CLIENT_MESSAGE: return meaning(of: event.read(as: xcb_client_message_event_t.self))
     case XCB_PROPERTY_NOTIFY:
@@ -135,7 +139,7 @@ final class X11WindowEvents: @unchecked Sendable {
   /// - Returns: whether anything has changed.
   private func note(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
     signs.withLock { signs in
-      let old = (signs.isMapped, signs.isObscured, signs.isFocused)
+      let old = (signs.isMapped, signs.isObscured)
       switch event.kind {
       case XCB_MAP_NOTIFY:
         if event.read(as: xcb_map_notify_event_t.self).window == window { signs.isMapped = true }
@@ -144,13 +148,9 @@ final class X11WindowEvents: @unchecked Sendable {
       case XCB_VISIBILITY_NOTIFY:
         let state = event.read(as: xcb_visibility_notify_event_t.self).state
         signs.isObscured = state == UInt8(XCB_VISIBILITY_FULLY_OBSCURED.rawValue)
-      default:
-        // A grab of the keyboard, for instance by a shortcut, does not change the focus.
-        let focus = event.read(as: xcb_focus_in_event_t.self)
-        guard focus.mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) else { break }
-        signs.isFocused = event.kind == XCB_FOCUS_IN
+      default: break
       }
-      return old != (signs.isMapped, signs.isObscured, signs.isFocused)
+      return old != (signs.isMapped, signs.isObscured)
     }
   }
 
