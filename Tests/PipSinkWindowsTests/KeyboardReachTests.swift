@@ -97,7 +97,7 @@ struct KeyboardReachTests {
     #expect(window.controls.focused == nil)
     #expect(window.takeKeyboard())
     #expect(await eventually { window.controls.focused == .mute })
-    #expect(!other.hasKeyboard)
+    #expect(await eventually { !other.hasKeyboard })
 
     for (key, action) in [
       ("Tab", PictureInPictureAction.playPause), ("Right", .nextStream), ("Up", .seek), ("Up", .changeLayout),

@@ -8,6 +8,8 @@ extension PictureInPictureWindow {
     case .resized: didResize(native)
     case .exposed: draw()
     case .pressed(let button, let place, let time):
+      // The keyboard comes because of the press now.
+      awaitsKeyboard = false
       if button == 1 { pointer.press(place, time) }
     case .released(let button, let place):
       if button == 1 { pointer.release(place) }

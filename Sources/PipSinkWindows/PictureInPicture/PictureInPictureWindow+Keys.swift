@@ -88,8 +88,6 @@ extension PictureInPictureWindow {
     case XKB_KEY_Escape where !isFullscreen, XKB_KEY_F6:
       controls.endFocus()
       native?.returnKeyboard()
-      // A desktop may have placed the window anew.
-      if !isFullscreen { snap(to: placement.corner) }
     case XKB_KEY_Tab: controls.moveFocus(isAfter: true)
     case XKB_KEY_ISO_Left_Tab: controls.moveFocus(isAfter: false)
     case XKB_KEY_Left, XKB_KEY_Right:
