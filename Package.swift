@@ -115,6 +115,8 @@ let package = Package(
     .executableTarget(
       name: "call", dependencies: ["PipSink", "PipSinkWindows"], path: "examples/call"),
     .executableTarget(
+      name: "two-streams", dependencies: ["PipSink", "PipSinkWindows"], path: "examples/two-streams"),
+    .executableTarget(
       name: "gtk-call",
       dependencies: ["PipSink", "PipSinkGTK", "PipSinkWindows", "CGTK"],
       path: "examples/gtk-call"

@@ -232,15 +232,16 @@ struct ExampleTests {
     try await expectEnd(of: example, byClosing: app, of: server)
   }
 
-  @Test func theCallInSwiftHasAWindowWhoseControlsWork() async throws {
-    let source = try String(contentsOf: Demo.root.appendingPathComponent("examples/call/main.swift"), encoding: .utf8)
+  @Test func theTwoStreamsInSwiftHaveAWindowWhoseControlsWork() async throws {
+    let file = Demo.root.appendingPathComponent("examples/two-streams/main.swift")
+    let source = try String(contentsOf: file, encoding: .utf8)
     let document = try String(contentsOf: Demo.root.appendingPathComponent("docs/embedding.md"), encoding: .utf8)
     #expect(document.contains("```swift\n\(source)```"), "docs/embedding.md shows the program exactly as it is")
     let server = try await XServer()
     let example = try RunningProgram(
-      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("call").path, [],
+      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("two-streams").path, [],
       environment: server.environment)
-    let app = try await server.window("call")
+    let app = try await server.window("two-streams")
     // The first of seven bars is white.
     func showsAnna() async throws -> Bool {
       try await server.screenshot(of: app.id).pixel(app.width / 28, app.height / 3)[0] > 150
@@ -253,7 +254,7 @@ struct ExampleTests {
     var window = try await server.window(title("anna"))
     // Desktops group the two windows by their class, and find the program's icon by it.
     for each in [app, window] {
-      #expect(try await server.properties(each, "WM_CLASS").contains("\"call\", \"Call\""))
+      #expect(try await server.properties(each, "WM_CLASS").contains("\"two-streams\", \"Two-streams\""))
     }
     func click(_ x: Int, _ y: Int) async throws {
       try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 3)")
@@ -297,10 +298,70 @@ struct ExampleTests {
     try await expectEnd(of: example, byClosing: app, of: server)
   }
 
+  @Test func theCallInSwiftHasNamesCaptionsAndTheControlsOfACall() async throws {
+    let server = try await XServer()
+    let example = try RunningProgram(
+      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("call").path, [],
+      environment: server.environment)
+    let app = try await server.window("call")
+    // Anna is at the upper left. The first of the seven bars in her picture is white.
+    #expect(
+      try await eventually { try await server.screenshot(of: app.id).pixel(app.width / 28, app.height / 5)[0] > 150 })
+    // The app is minimised, and the streams continue in picture-in-picture.
+    try await server.tool("xdotool", "windowminimize", app.id)
+    let window = try await server.window("Picture-in-Picture: Anna, Ben, Me")
+    func click(_ x: Int) async throws {
+      let (x, y) = (window.x + x, window.y + window.height - 20)
+      try await server.tool(
+        "xdotool", "mousemove", "\(x)", "\(y + 3)", "mousemove", "\(x)", "\(y)", "sleep", "0.3", "click", "1")
+    }
+    // The buttons for microphone, camera, hand and hang up are in the lower middle. The user's own picture is blue, and
+    // so is the ground of a button that is switched on.
+    let button = { (number: Int) in window.width / 2 + (2 * number - 3) * 15 }
+    func isBlue(_ x: Int, _ y: Int) async throws -> Bool {
+      let pixel = try await server.screenshot().pixel(window.x + x, window.y + y)
+      return pixel[0] > 120 && pixel[0] > pixel[2] + 60
+    }
+    func showsOwnPicture() async throws -> Bool { try await isBlue(window.width / 2 - 45, window.height - 70) }
+    #expect(try await eventually { try await showsOwnPicture() })
+    // Anna's caption darkens the yellow bar.
+    let screen = try await server.screenshot()
+    #expect(screen.pixel(window.x + 33, window.y + 44)[1] > 150)
+    #expect(screen.pixel(window.x + 33, window.y + 57)[1] < 100)
+    // The user's name is at the left, and the microphone's sign at the right of the lower edge.
+    func hasWhite(_ columns: Range<Int>) async throws -> Bool {
+      let screen = try await server.screenshot()
+      return columns.contains { x in
+        (window.height - 22..<window.height - 2).contains { y in
+          screen.pixel(window.x + x, window.y + y)[0...2].min() ?? 0 > 150
+        }
+      }
+    }
+    #expect(try await hasWhite(81..<100))
+    #expect(try await !hasWhite(222..<240))
+    try await click(button(0))
+    #expect(try await eventually { try await hasWhite(222..<240) })
+    try await click(button(1))
+    #expect(try await eventually { try await !showsOwnPicture() })
+    let hand = (x: button(2) - 11, y: window.height - 11)
+    #expect(try await !isBlue(hand.x, hand.y))
+    try await click(button(2))
+    #expect(try await eventually { try await isBlue(hand.x, hand.y) })
+    try await click(button(1))
+    #expect(try await eventually { try await showsOwnPicture() })
+    // Hanging up ends the program.
+    try await click(button(3))
+    try await expectEnd(of: example)
+  }
+
   private func expectEnd(
     of example: RunningProgram, byClosing window: XServer.Window, of server: XServer
   ) async throws {
     try await server.tool("wmctrl", "-i", "-c", window.id)
+    try await expectEnd(of: example)
+  }
+
+  private func expectEnd(of example: RunningProgram) async throws {
     let result = try await example.result(seconds: 30)
     #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
     #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")

@@ -39,7 +39,7 @@ import Testing
   /// public.
   @Test(arguments: [
     "examples/call/main.swift", "examples/gtk-call/main.swift", "examples/sdk-call/main.swift",
-    "Tests/RepositoryTests/Support/FrameSnippets.swift",
+    "examples/two-streams/main.swift", "Tests/RepositoryTests/Support/FrameSnippets.swift",
   ])
   func codeForAppsUsesOnlyWhatIsPublic(file: String) async throws {
     let cache = try TemporaryFolder()

@@ -146,7 +146,7 @@ enum Toolkit: String, CaseIterable {
     case .qtQuick: "qml/call.py"
     case .sdl2: "sdl2.c"
     case .plain: "plain.c"
-    case .swift: "call/main.swift"
+    case .swift: "two-streams/main.swift"
     }
   }
 
@@ -179,7 +179,7 @@ enum Toolkit: String, CaseIterable {
   var title: String {
     switch self {
     case .plain: "example-plain"
-    case .swift: "call"
+    case .swift: "two-streams"
     default: "Call"
     }
   }
@@ -206,7 +206,7 @@ enum Toolkit: String, CaseIterable {
       return try RunningProgram(program, [], environment: environment)
     case .swift:
       let products = URL(fileURLWithPath: Demo.path).deletingLastPathComponent()
-      return try RunningProgram(products.appendingPathComponent("call").path, [], environment: environment)
+      return try RunningProgram(products.appendingPathComponent("two-streams").path, [], environment: environment)
     }
   }
 }
