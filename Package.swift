@@ -174,7 +174,7 @@ let package = Package(
     .testTarget(
       name: "PipSinkDBusTests",
       dependencies: ["TestSupport", "CGIO", "PipSink", "PipSinkDBus", "pipsink-demo"],
-      exclude: ["dbus-flood.py", "dbus-streams.py", "desktop-services.py"]
+      exclude: ["accessible.py", "dbus-flood.py", "dbus-streams.py", "desktop-services.py"]
     ),
     .testTarget(
       name: "GstPipSinkTests",

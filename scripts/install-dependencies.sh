@@ -21,7 +21,7 @@ test_packages="
   libgtk-3-dev gstreamer1.0-tools
   wayland-protocols xvfb xserver-xephyr openbox i3-wm xfwm4 fluxbox icewm awesome bspwm dwm xcompmgr x11-xkb-utils x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway cage grim weston
   bubblewrap python3 python3-gi gir1.2-gst-rtsp-server-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin
-  playerctl pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
+  at-spi2-core gir1.2-atspi-2.0 playerctl pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
   gir1.2-gtk-4.0 libgtk-4-dev libsdl2-dev gjs valac qt6-base-dev python3-pyqt6 python3-pip libxcb-cursor0 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland
   mandoc desktop-file-utils appstream chromium-headless-shell pango1.0-tools fonts-droid-fallback librsvg2-2 adwaita-icon-theme
 "

@@ -6,6 +6,8 @@ import PipSink
 /// `@unchecked Sendable`: GDBus accepts an answer from every thread, and only one thread at a time uses the call: the
 /// service's thread until the call is in a ``CallQueue``, and the main actor from then on.
 final class BusCall: @unchecked Sendable {
+  /// The object's path.
+  let path: String
   let interface: String
   let method: String
   let arguments: [BusValue]
@@ -15,6 +17,7 @@ final class BusCall: @unchecked Sendable {
   /// Takes over an invocation.
   init(_ invocation: OpaquePointer, arguments parameters: OpaquePointer?) {
     self.invocation = invocation
+    path = String(cString: g_dbus_method_invocation_get_object_path(invocation))
     interface = String(cString: g_dbus_method_invocation_get_interface_name(invocation))
     method = String(cString: g_dbus_method_invocation_get_method_name(invocation))
     arguments = BusValue.children(of: parameters)
@@ -36,6 +39,13 @@ final class BusCall: @unchecked Sendable {
   ///   - message: the text for people.
   func refuse(_ error: String, _ message: String) {
     g_dbus_method_invocation_return_dbus_error(takeInvocation(), error, message)
+  }
+
+  /// Answers a call for something that there is not.
+  ///
+  /// - Parameter kind: "Object", "Interface", "Method" or "Property" (D-Bus specification).
+  func refuse(unknown kind: String) {
+    refuse("org.freedesktop.DBus.Error.Unknown\(kind)", "\(path) \(interface) \(method): there is no such thing")
   }
 
   /// Answers the call with an error that a method has thrown.

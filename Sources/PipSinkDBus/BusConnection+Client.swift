@@ -8,8 +8,10 @@ extension BusConnection {
   /// bus is started for it, as GIO would do on X11 where `dbus-launch` is installed.
   ///
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``, for both buses.
-  static func connected(to bus: GBusType) async throws(PipSinkError) -> BusConnection {
-    if bus == G_BUS_TYPE_SESSION, getenv("DBUS_SESSION_BUS_ADDRESS") == nil {
+  static func connected(
+    to bus: Bus, trees: [Tree] = [], handler: @escaping @Sendable (BusCall) -> Void = { _ in }
+  ) async throws(PipSinkError) -> BusConnection {
+    if case .session = bus, getenv("DBUS_SESSION_BUS_ADDRESS") == nil {
       // This is where the bus of a user is (D-Bus specification, "Well-known Message Bus Instances").
       let folder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
       guard access(folder + "/bus", F_OK) == 0 else {
@@ -18,7 +20,8 @@ extension BusConnection {
     }
     let result = await withCheckedContinuation { continuation in
       let thread = WorkerThread(name: "pip-dbus-start") {
-        continuation.resume(returning: Result { () throws(PipSinkError) in try BusConnection(to: bus) })
+        continuation.resume(
+          returning: Result { () throws(PipSinkError) in try BusConnection(to: bus, trees: trees, handler: handler) })
       }
       if thread == nil {
         let error = PipSinkError.system(.sessionBusUnavailable(reason: "the system refuses another thread"))
@@ -60,10 +63,12 @@ extension BusConnection {
   }
 
   /// Calls `handler` on the connection's thread with the arguments of a signal, until the connection stops.
-  func subscribe(_ member: Member, _ handler: @escaping @Sendable ([BusValue]) -> Void) {
+  ///
+  /// - Parameter first: what the signal's first argument has to be; nil for anything.
+  func subscribe(_ member: Member, first: String? = nil, _ handler: @escaping @Sendable ([BusValue]) -> Void) {
     _ = perform { [self] done in
       g_dbus_connection_signal_subscribe(
-        connection, member.service, member.interface, member.name, member.path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+        connection, member.service, member.interface, member.name, member.path, first, G_DBUS_SIGNAL_FLAGS_NONE,
         { _, _, _, _, _, parameters, context in
           ClosureBox<[BusValue]>.borrow(context)?.body(BusValue.children(of: parameters))
         }, ClosureBox(handler).retained(), { ClosureBox<[BusValue]>.take($0) })

@@ -10,6 +10,8 @@ final class BusConnection: @unchecked Sendable {
   /// The names on the bus. A name that another process owns already has a suffix.
   private(set) var names: [String] = []
   let connection: OpaquePointer
+  /// The name that the bus has given the connection.
+  var uniqueName: String { g_dbus_connection_get_unique_name(connection).map { String(cString: $0) } ?? "" }
   /// The thread's context. With it, calls arrive whether or not the app runs a GLib main loop.
   private let context: OpaquePointer
   /// Called on the connection's thread for every method call.
@@ -25,11 +27,14 @@ final class BusConnection: @unchecked Sendable {
   /// the bus.
   ///
   /// - Parameters:
-  ///   - bus: the session bus or the system bus.
+  ///   - bus: the bus.
+  ///   - interfaces: what is exported.
+  ///   - trees: objects that are exported although it is not known yet which of them there are.
+  ///   - names: the names to request.
   ///   - handler: called on the connection's thread for every method call.
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
   init(
-    to bus: GBusType = G_BUS_TYPE_SESSION, exporting interfaces: [BusInterface] = [], as names: [String] = [],
+    to bus: Bus = .session, exporting interfaces: [BusInterface] = [], trees: [Tree] = [], as names: [String] = [],
     handler: @escaping @Sendable (BusCall) -> Void = { _ in }
   ) throws(PipSinkError) {
     self.handler = handler
@@ -49,6 +54,7 @@ final class BusConnection: @unchecked Sendable {
           GConnectFlags(rawValue: 0))
       }
       for interface in interfaces { try register(interface) }
+      for tree in trees { try register(tree) }
       for name in names { self.names.append(try own(name, deadline)) }
     }
     thread = WorkerThread(name: "pip-dbus") { [self] in serve() }
@@ -72,11 +78,15 @@ final class BusConnection: @unchecked Sendable {
   }
 
   /// Opens a new connection. The process's shared connection would end the process when the bus goes away.
-  private static func connect(_ bus: GBusType, _ deadline: BusDeadline) throws(PipSinkError) -> OpaquePointer {
+  private static func connect(_ bus: Bus, _ deadline: BusDeadline) throws(PipSinkError) -> OpaquePointer {
     try result(deadline) { error in
-      guard
-        let address = g_dbus_address_get_for_bus_sync(bus, deadline.cancellable, error)
-      else { return nil }
+      let found =
+        switch bus {
+        case .session: g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, deadline.cancellable, error)
+        case .system: g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, deadline.cancellable, error)
+        case .address(let address): g_strdup(address)
+        }
+      guard let address = found else { return nil }
       defer { g_free(address) }
       let flags =
         G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
@@ -101,6 +111,82 @@ final class BusConnection: @unchecked Sendable {
   }
 
   // MARK: - Interfaces and names
+
+  /// Where a connection goes.
+  enum Bus: Sendable {
+    case session
+    case system
+    case address(String)
+  }
+
+  /// Objects whose paths are one word longer than a path. All of them answer to the same interfaces; the handler refuses
+  /// calls for objects that there are not.
+  struct Tree: Sendable {
+    let path: String
+    /// The interfaces in D-Bus's introspection format.
+    let description: String
+  }
+
+  private func register(_ tree: Tree) throws(PipSinkError) {
+    _ = try Self.result { error -> UInt32? in
+      guard let node = g_dbus_node_info_new_for_xml(tree.description, error) else { return nil }
+      var vtable = GDBusSubtreeVTable()
+      vtable.enumerate = { _, _, _, _ in
+        var none: UnsafeMutablePointer<gchar>?
+        return g_strdupv(&none)
+      }
+      vtable.introspect = { _, _, _, _, context in
+        TreeContext.of(context)?.interfaces()
+      }
+      vtable.dispatch = { _, _, _, _, _, data, context in
+        data?.pointee = TreeContext.of(context)?.connection
+        return UnsafePointer(TreeContext.table)
+      }
+      let context = TreeContext(node, Unmanaged.passUnretained(self).toOpaque())
+      let id = g_dbus_connection_register_subtree(
+        connection, tree.path, &vtable, G_DBUS_SUBTREE_FLAGS_DISPATCH_TO_UNENUMERATED_NODES,
+        Unmanaged.passRetained(context).toOpaque(),
+        { context in if let context { Unmanaged<TreeContext>.fromOpaque(context).release() } }, error)
+      return id == 0 ? nil : id
+    }
+  }
+
+  /// What GDBus asks about the objects of a tree.
+  private final class TreeContext {
+    private let node: UnsafeMutablePointer<GDBusNodeInfo>
+    /// The connection, as the handlers of calls get it.
+    let connection: UnsafeMutableRawPointer
+
+    /// GDBus keeps the pointer.
+    nonisolated(unsafe) static let table: UnsafeMutablePointer<GDBusInterfaceVTable> = {
+      let table = UnsafeMutablePointer<GDBusInterfaceVTable>.allocate(capacity: 1)
+      table.initialize(to: GDBusInterfaceVTable())
+      table.pointee.method_call = BusConnection.methodCall
+      return table
+    }()
+
+    init(_ node: UnsafeMutablePointer<GDBusNodeInfo>, _ connection: UnsafeMutableRawPointer) {
+      (self.node, self.connection) = (node, connection)
+    }
+
+    deinit { g_dbus_node_info_unref(node) }
+
+    static func of(_ context: UnsafeMutableRawPointer?) -> TreeContext? {
+      context.map { Unmanaged<TreeContext>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The interfaces of an object, in an array that GDBus frees.
+    func interfaces() -> UnsafeMutablePointer<UnsafeMutablePointer<GDBusInterfaceInfo>?>? {
+      guard let all = node.pointee.interfaces else { return nil }
+      var count = 0
+      while all[count] != nil { count += 1 }
+      let size = MemoryLayout<UnsafeMutablePointer<GDBusInterfaceInfo>?>.stride
+      let list = g_malloc0_n(gsize(count + 1), gsize(size))?.assumingMemoryBound(
+        to: UnsafeMutablePointer<GDBusInterfaceInfo>?.self)
+      for index in 0..<count { list?[index] = g_dbus_interface_info_ref(all[index]) }
+      return list
+    }
+  }
 
   private func register(_ interface: BusInterface) throws(PipSinkError) {
     var vtable = GDBusInterfaceVTable()
@@ -197,7 +283,7 @@ final class BusConnection: @unchecked Sendable {
     while g_main_context_iteration(context, 0) != 0 {}
   }
 
-  private static let methodCall: GDBusInterfaceMethodCallFunc = {
+  fileprivate static let methodCall: GDBusInterfaceMethodCallFunc = {
     _, _, _, _, _, parameters, invocation, context in
     guard let invocation, let context else { return }
     Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().handler(

@@ -11,6 +11,10 @@ indirect enum BusValue: Equatable, Sendable {
   case signed(Int64)
   case double(Double)
   case strings([String])
+  case signed32(Int32)
+  case tuple([BusValue])
+  /// Values that all have the type with this signature.
+  case array(of: String, [BusValue])
   /// A dictionary with string keys, whose values have the type with this signature.
   case dictionary(of: String, [String: BusValue])
   case variant(BusValue)
@@ -40,6 +44,8 @@ indirect enum BusValue: Equatable, Sendable {
     case "o": self = .objectPath(String(cString: g_variant_get_string(variant, nil)))
     case "b": self = .bool(g_variant_get_boolean(variant) != 0)
     case "u": self = .unsigned32(g_variant_get_uint32(variant))
+    case "i": self = .signed32(g_variant_get_int32(variant))
+    case "(so)": self = .tuple(Self.children(of: variant))
     case "x": self = .signed(Int64(g_variant_get_int64(variant)))
     case "d": self = .double(g_variant_get_double(variant))
     case "v":
@@ -82,6 +88,9 @@ indirect enum BusValue: Equatable, Sendable {
     case .unsigned32(let value): g_variant_new_uint32(value)
     case .signed(let value): g_variant_new_int64(gint64(value))
     case .double(let value): g_variant_new_double(value)
+    case .signed32(let value): g_variant_new_int32(value)
+    case .tuple(let values): Self.makeTuple(values)
+    case .array(let type, let values): Self.makeArray(of: type, values.map { $0.makeVariant() })
     case .strings(let texts): Self.makeArray(of: "s", texts.map(Self.makeString))
     case .variant(let value): g_variant_new_variant(value.makeVariant())
     case .dictionary(let type, let values):

@@ -95,7 +95,7 @@ private final class Inhibition {
   private func inhibit() async {
     hold = .refused
     do throws(PipSinkError) {
-      if connection == nil { connection = try await BusConnection.connected(to: G_BUS_TYPE_SESSION) }
+      if connection == nil { connection = try await BusConnection.connected(to: .session) }
     } catch {
       return Self.logger.debug("the screen may go off: \(error)")
     }

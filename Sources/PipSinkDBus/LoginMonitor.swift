@@ -24,7 +24,7 @@ public final class LoginMonitor {
     self.session = session
     start = Task { [weak self] in
       do throws(PipSinkError) {
-        let connection = try await BusConnection.connected(to: G_BUS_TYPE_SYSTEM)
+        let connection = try await BusConnection.connected(to: .system)
         guard let self, !Task.isCancelled else { return connection.stop() }
         self.connection = connection
         await follow(connection)

@@ -206,6 +206,8 @@ import Testing
     func changeSize() { changes += 1 }
     var canHaveKeyboard = true
     func takeKeyboard() -> Bool { canHaveKeyboard }
+    var focusedAction: PictureInPictureAction?
+    var focusChanged: (@MainActor () -> Void)?
   }
 
   @Test func theKeyboardGoesToAWindowThatIsOpenAndCanHaveIt() async throws {

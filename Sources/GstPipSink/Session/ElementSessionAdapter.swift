@@ -29,6 +29,7 @@ final class ElementSessionAdapter {
   private var idleInhibitor: IdleInhibitor?
   /// Hides picture-in-picture while the user's session is locked; nil before it has started in a window.
   private var loginMonitor: LoginMonitor?
+  private var accessibility: AccessibilityService?
   /// The requests to the applications to pause or to play their pipelines.
   var requests: [PipelineIdentity: ToggleRequest] = [:]
   /// The clock that measures the wait for their answers.
@@ -253,7 +254,10 @@ final class ElementSessionAdapter {
     switch event {
     case .willStart:
       hasStarted = true
-      if owner.surface == .window, loginMonitor == nil { loginMonitor = LoginMonitor(for: session) }
+      if owner.surface == .window, loginMonitor == nil {
+        loginMonitor = LoginMonitor(for: session)
+        accessibility = AccessibilityService(for: session)
+      }
       display.reopen()
       fitPictureInPicture()
     case .willStop(.closed):

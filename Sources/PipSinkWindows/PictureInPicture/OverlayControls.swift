@@ -7,13 +7,14 @@ final class OverlayControls {
   /// The number of pixels in a unit.
   var scale = 1.0
   private let changed: @MainActor () -> Void
+  private let focusChanged: @MainActor () -> Void
   private let fading = FadingOpacity()
   private var bars: ControlBars?
   /// Whether the window lets presses through, except for a button.
   private var hasHandle = false
   private var hovered: PictureInPictureAction?
   /// The control that the keyboard uses; nil while the keyboard uses none. The controls do not fade meanwhile.
-  private(set) var focused: PictureInPictureAction?
+  private(set) var focused: PictureInPictureAction? { didSet { if focused != oldValue { focusChanged() } } }
   private var pressed: PictureInPictureAction?
   private var images: [(look: Look, image: OverlayImage)] = []
   private var faces = ControlFaces()
@@ -31,9 +32,11 @@ final class OverlayControls {
     let scale: Double
   }
 
-  /// - Parameter changed: called when the controls need to be drawn again.
-  init(_ changed: @escaping @MainActor () -> Void) {
-    self.changed = changed
+  /// - Parameters:
+  ///   - changed: called when the controls need to be drawn again.
+  ///   - focusChanged: called when the keyboard uses another control.
+  init(_ changed: @escaping @MainActor () -> Void, focusChanged: @escaping @MainActor () -> Void = {}) {
+    (self.changed, self.focusChanged) = (changed, focusChanged)
     fading.changed = changed
   }
 

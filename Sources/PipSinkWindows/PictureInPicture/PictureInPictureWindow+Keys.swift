@@ -53,6 +53,8 @@ extension PictureInPictureWindow {
 
 /// Using the controls without a pointer.
 extension PictureInPictureWindow {
+  package var focusedAction: PictureInPictureAction? { controls.focused }
+
   package func takeKeyboard() -> Bool {
     guard isOpen, let native, native.takeKeyboard() else { return false }
     if hasKeyboard { controls.focusFirst() } else { awaitsKeyboard = true }

@@ -39,6 +39,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var handledKey: UInt32?
   /// Whether the window has the keyboard.
   var hasKeyboard = false
+  package var focusChanged: (@MainActor () -> Void)?
   /// Whether a control is to be used with the keyboard as soon as that has come.
   var awaitsKeyboard = false
   /// Returns the monitor to open on when none is remembered, which is that of the app's window.
@@ -67,7 +68,11 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// The part of a step of the wheel that has been scrolled and has not changed the size yet. Down is positive.
   var scrollRest = 0.0
   lazy var pointer = WindowPointer(self)
-  lazy var controls = OverlayControls { [weak self] in self?.draw() }
+  lazy var controls = OverlayControls { [weak self] in
+    self?.draw()
+  } focusChanged: { [weak self] in
+    self?.focusChanged?()
+  }
   /// Whether the window keeps the screen on while it can be seen.
   var isScreenKeptOn = false { didSet { native?.keepScreenOn(isScreenKeptOn) } }
   private let opening = Animation()

@@ -23,6 +23,7 @@ final class PlaySession {
   /// Counts the frames that custom rendering gets.
   let customFrames = FrameTally()
   var dbus: SessionService?
+  private var accessibility: AccessibilityService?
   var publications: [Publication]
   /// The tokens of the streams' servers.
   let tokens: [StreamID: String]
@@ -115,6 +116,7 @@ final class PlaySession {
     try writeMetrics()
     try startDBus()
     if session.display is WindowDisplay {
+      accessibility = AccessibilityService(for: session)
       if !command.allowIdle { idleInhibitor = IdleInhibitor(for: session, applicationName: "PipSink") }
       loginMonitor = LoginMonitor(for: session)
     }

@@ -12,9 +12,12 @@ final class SessionBus {
     }
   }
 
-  init() async throws {
-    daemon = try RunningProgram("/usr/bin/dbus-daemon", ["--session", "--nofork", "--print-address"])
-    environment = ["DBUS_SESSION_BUS_ADDRESS": try #require(await daemon.firstLine(), "the bus did not start")]
+  /// - Parameter other: what else is in the environment of the bus, of the services that it starts, and of its users.
+  init(environment other: [String: String] = [:]) async throws {
+    daemon = try RunningProgram(
+      "/usr/bin/dbus-daemon", ["--session", "--nofork", "--print-address"], environment: other)
+    let address = try #require(await daemon.firstLine(), "the bus did not start")
+    environment = other.merging(["DBUS_SESSION_BUS_ADDRESS": address]) { $1 }
   }
 
   deinit {

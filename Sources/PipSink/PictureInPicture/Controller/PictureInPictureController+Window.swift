@@ -57,7 +57,14 @@ extension PictureInPictureController {
   func updatePresentation() {
     guard phase.run != nil else { return }
     window.update(presentation)
+    presentationChanged?()
   }
+
+  /// What the window shows; nil while it is closed.
+  package var openPresentation: PictureInPicturePresentation? { phase.isOpen ? presentation : nil }
+
+  /// The control that the keyboard uses; nil for none.
+  package var focusedAction: PictureInPictureAction? { desktopWindow?.focusedAction }
 
   /// What the window's places show. A stream that is chosen while the window closes belongs to the next run.
   var shownPlaces: [PictureInPicturePlace] {
@@ -161,6 +168,9 @@ extension PictureInPictureController {
 
   /// Whether the window is open and has a control now that is used by a press.
   package func offers(_ action: PictureInPictureAction) -> Bool { action != .seek && has(action) }
+
+  /// Goes to a time in the stream, as the bar for seeking does. It does nothing where that is not offered now.
+  package func seek(to position: MediaTime) { handle(.seek(to: position)) }
 
   /// Does what a control of the window does. A control that is not offered now does nothing.
   public func perform(_ action: PictureInPictureAction) {

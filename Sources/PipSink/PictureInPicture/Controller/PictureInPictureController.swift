@@ -201,6 +201,10 @@ public final class PictureInPictureController {
     didSet { if participants != oldValue { updatePresentation() } }
   }
   /// Whether the user's own microphone and camera are on, where somebody knows it.
+  /// Called when the window shows something else, or the keyboard uses another control.
+  package var presentationChanged: (@MainActor () -> Void)? {
+    didSet { (window as? any DesktopPictureInPictureHost)?.focusChanged = presentationChanged }
+  }
   var deviceStates: [PictureInPictureAction: Bool] = [:] {
     didSet { if deviceStates != oldValue { updatePresentation() } }
   }

@@ -27,6 +27,33 @@ public struct PictureInPictureControl: Equatable, Sendable {
   }
 }
 
+extension PictureInPictureControl {
+  /// What the control is called for people, in English where the app gives no label.
+  package var name: String {
+    if let label, !label.isEmpty { return label }
+    return switch action {
+    case .playPause: isOn == false ? "Play" : "Pause"
+    case .backToApp: "Back to the app"
+    case .close: "Close"
+    case .mute: "Mute"
+    case .previousStream: "Previous"
+    case .nextStream: "Next"
+    case .skipBackward: "Skip backward"
+    case .skipForward: "Skip forward"
+    case .seek: "Position"
+    case .changeLayout: "Change the layout"
+    case .fullscreen: "Fullscreen"
+    case .changeSize: "Change the size"
+    case .clickThrough: "Let the pointer through"
+    case .microphone: "Microphone"
+    case .camera: "Camera"
+    case .hangUp: "Hang up"
+    case .raiseHand: "Raise hand"
+    case .custom(let name): name
+    }
+  }
+}
+
 extension [PictureInPictureControl] {
   /// The controls of a player, which are those of a window whose app gives no list: previous and next stream, skip,
   /// pause, mute, a bar for seeking, fullscreen, layout and back to the app.

@@ -49,6 +49,10 @@ package protocol DesktopPictureInPictureHost: PictureInPictureHost {
   ///
   /// - Returns: whether that is possible here.
   func takeKeyboard() -> Bool
+  /// The control that the keyboard uses; nil for none.
+  var focusedAction: PictureInPictureAction? { get }
+  /// Called when that has changed.
+  var focusChanged: (@MainActor () -> Void)? { get set }
 }
 
 /// How well picture-in-picture works here: on this display, with this window manager or compositor.
