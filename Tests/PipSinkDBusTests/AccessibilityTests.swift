@@ -67,8 +67,8 @@ struct AccessibilityTests {
     try await desktop.enable()
     #expect(try await desktop.bus.call("SetName", "a", "Anna").status == 0)
     let rest = [
-      "    push button | Hang up", "    toggle button | Fullscreen | checkable", "    push button | Back to the app",
-      "    push button | Close",
+      "    button | Hang up", "    toggle button | Fullscreen | checkable", "    button | Back to the app",
+      "    button | Close",
     ]
     try await desktop.expect(
       [

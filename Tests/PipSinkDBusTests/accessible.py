@@ -10,6 +10,8 @@ from gi.repository import Atspi, GLib  # noqa: E402
 
 Atspi.init()
 STATES = ["active", "checked", "focused", "checkable"]
+# The versions of libatspi have different names for some of them.
+ROLES = {43: "button", 51: "slider", 62: "toggle button", 69: "window", 75: "application", 107: "video"}
 
 
 def children(node):
@@ -31,7 +33,7 @@ def program():
 
 def show(node, depth=0):
     states = [state.value_nick for state in node.get_state_set().get_states()]
-    parts = [node.get_role_name(), node.get_name(), node.get_description(), *[s for s in STATES if s in states]]
+    parts = [ROLES[int(node.get_role())], node.get_name(), node.get_description(), *[s for s in STATES if s in states]]
     print("  " * depth + " | ".join(part for part in parts if part))
     for child in children(node):
         show(child, depth + 1)
