@@ -140,7 +140,7 @@ final class BusConnection: @unchecked Sendable {
       }
       vtable.dispatch = { _, _, _, _, _, data, context in
         data?.pointee = TreeContext.of(context)?.connection
-        return UnsafePointer(TreeContext.table)
+        return TreeContext.of(context).map { UnsafePointer($0.table) }
       }
       let context = TreeContext(node, Unmanaged.passUnretained(self).toOpaque())
       let id = g_dbus_connection_register_subtree(
@@ -157,19 +157,19 @@ final class BusConnection: @unchecked Sendable {
     /// The connection, as the handlers of calls get it.
     let connection: UnsafeMutableRawPointer
 
-    /// GDBus keeps the pointer.
-    nonisolated(unsafe) static let table: UnsafeMutablePointer<GDBusInterfaceVTable> = {
-      let table = UnsafeMutablePointer<GDBusInterfaceVTable>.allocate(capacity: 1)
-      table.initialize(to: GDBusInterfaceVTable())
-      table.pointee.method_call = BusConnection.methodCall
-      return table
-    }()
+    /// The handlers of calls, of which GDBus keeps the address as long as the tree.
+    let table = UnsafeMutablePointer<GDBusInterfaceVTable>.allocate(capacity: 1)
 
     init(_ node: UnsafeMutablePointer<GDBusNodeInfo>, _ connection: UnsafeMutableRawPointer) {
       (self.node, self.connection) = (node, connection)
+      table.initialize(to: GDBusInterfaceVTable())
+      table.pointee.method_call = BusConnection.methodCall
     }
 
-    deinit { g_dbus_node_info_unref(node) }
+    deinit {
+      g_dbus_node_info_unref(node)
+      table.deallocate()
+    }
 
     static func of(_ context: UnsafeMutableRawPointer?) -> TreeContext? {
       context.map { Unmanaged<TreeContext>.fromOpaque($0).takeUnretainedValue() }

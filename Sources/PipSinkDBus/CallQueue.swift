@@ -54,3 +54,23 @@ final class CallQueue<Call: Sendable>: Sendable {
     }
   }
 }
+
+/// Hands the calls that a connection receives on to a service, which does not exist yet when the connection starts.
+final class CallInbox: Sendable {
+  private let queue = CallQueue<BusCall>()
+  /// Carries out a call. Calls before it is set are dropped.
+  @MainActor var perform: (@MainActor (BusCall) -> Void)?
+
+  /// Takes a call, or refuses it where too many wait already.
+  func take(_ call: BusCall) {
+    let isTaken = queue.add(call) { self.perform?($0) }
+    if !isTaken {
+      call.refuse(
+        "org.freedesktop.DBus.Error.LimitsExceeded",
+        "\(CallQueue<BusCall>.limit) calls are waiting already; wait for their answers")
+    }
+  }
+
+  /// Drops the calls that wait, and refuses others.
+  func close() { queue.close() }
+}

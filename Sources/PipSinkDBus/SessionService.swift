@@ -13,7 +13,7 @@ public final class SessionService {
 
   private weak var session: PictureInPictureSession?
   private let connection: BusConnection
-  private let queue: CallQueue<BusCall>
+  private let inbox = CallInbox()
   /// The interface for programs, the one for media players, and that of the app as one of these.
   private let sessionInterface: BusInterface
   private let player = BusInterface.player()
@@ -46,19 +46,9 @@ public final class SessionService {
     sessionInterface = .session(customFrames)
     let identity = identity ?? ShownTexts.current.applicationName ?? "PipSink"
     interfaces = [sessionInterface, .mediaPlayer(identity: identity, quit: quit), player]
-    let queue = CallQueue<BusCall>()
-    let inbox = Inbox()
     let names = [sessionInterface.name, "org.mpris.MediaPlayer2.pipsink"]
-    connection = try BusConnection(exporting: interfaces, as: names) { call in
-      let isTaken = queue.add(call) { inbox.service?.perform($0) }
-      if !isTaken {
-        call.refuse(
-          "org.freedesktop.DBus.Error.LimitsExceeded",
-          "\(CallQueue<BusCall>.limit) calls are waiting already; wait for their answers")
-      }
-    }
-    self.queue = queue
-    inbox.service = self
+    connection = try BusConnection(exporting: interfaces, as: names, handler: inbox.take)
+    inbox.perform = { [weak self] in self?.perform($0) }
     session.observeEvents { [weak self] event in
       if case .pictureInPicture(.stateChanged(let state), _) = event { self?.pictureInPictureState = state }
       switch event {
@@ -83,7 +73,7 @@ public final class SessionService {
   /// Stops answering calls and releases the names. Earlier answers are still sent.
   public func stop() {
     clock?.cancel()
-    queue.close()
+    inbox.close()
     connection.stop()
   }
 
@@ -172,10 +162,5 @@ public final class SessionService {
     var values: [String: BusValue] = [:]
     for property in asked { values[property.name] = await property.read(session) }
     return call.method == "GetAll" ? [.variants(values)] : values.values.map(BusValue.variant)
-  }
-
-  /// The connection's reference to the service, which does not exist yet when the connection starts.
-  private final class Inbox: Sendable {
-    @MainActor weak var service: SessionService?
   }
 }

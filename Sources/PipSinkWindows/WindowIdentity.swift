@@ -10,13 +10,6 @@ public enum WindowIdentity {
   /// surface on Wayland.
   public static let role = "picture-in-picture"
 
-  /// The title followed by the names of the streams that the window shows. On X11 it is the icon name
-  /// (`_NET_WM_ICON_NAME`).
-  package static func description(of presentation: PictureInPicturePresentation) -> String {
-    let names = presentation.places.map(\.participant.name).filter { !$0.isEmpty }
-    return names.isEmpty ? title : "\(title): \(names.joined(separator: ", "))"
-  }
-
   /// The program's name without its folder: the application ID on Wayland, and the instance name in `WM_CLASS` on X11.
   static var programName: String {
     // GLib knows no name before GStreamer is initialised, unless the program has set one.

@@ -103,7 +103,7 @@ struct AccessibilityTests {
   func whereTheUserHasItOnItIsToldAsSoonAsItsServiceComes() async throws {
     let desktop = try await Desktop()
     // It says nothing when it begins with what the user's settings have.
-    // It has children, which would keep what a program that is waited for has open.
+    // The launcher has children. Waiting for the launcher itself has not ended while they ran.
     let script = """
       import subprocess
       subprocess.Popen(["/usr/libexec/at-spi-bus-launcher", "--a11y=1"], start_new_session=True,

@@ -14,7 +14,7 @@ public final class AccessibilityService {
   private var sessionBus: BusConnection?
   /// The bus of assistive technology.
   private var bus: BusConnection?
-  private let queue = CallQueue<BusCall>()
+  private let inbox = CallInbox()
   private var tree: AccessibleTree?
   private var parent = AccessibleInterfaces.nothing
   private var number: Int32 = 0
@@ -32,6 +32,7 @@ public final class AccessibilityService {
   public init(for session: PictureInPictureSession, applicationName: String? = nil) {
     self.session = session
     self.applicationName = applicationName ?? ShownTexts.current.applicationName ?? "PipSink"
+    inbox.perform = { [weak self] in self?.perform($0) }
     start = Task { [weak self] in
       do throws(PipSinkError) {
         let connection = try await BusConnection.connected(to: .session)
@@ -57,7 +58,7 @@ public final class AccessibilityService {
   /// Leaves the bus of assistive technology.
   public func stop() {
     start?.cancel()
-    queue.close()
+    inbox.close()
     for controller in session?.controllers ?? [] { controller.presentationChanged = nil }
     bus?.stop()
     sessionBus?.stop()
@@ -103,18 +104,12 @@ public final class AccessibilityService {
       .init(service: Self.service, path: "/org/a11y/bus", interface: Self.service, name: "GetAddress"))
     guard case .string(let text)? = address?.first, bus == nil else { return }
     do throws(PipSinkError) {
-      let inbox = Inbox()
-      inbox.service = self
       let connection = try await BusConnection.connected(
         to: .address(text),
         trees: [
           .init(path: AccessibleInterfaces.folder, description: AccessibleInterfaces.description),
           .init(path: AccessibleInterfaces.cacheFolder, description: AccessibleInterfaces.cacheDescription),
-        ]
-      ) { [queue] call in
-        let isTaken = queue.add(call) { inbox.service?.perform($0) }
-        if !isTaken { call.refuse("org.freedesktop.DBus.Error.LimitsExceeded", "too many calls are waiting") }
-      }
+        ], handler: inbox.take)
       guard bus == nil, self.sessionBus != nil else { return connection.stop() }
       bus = connection
       update()
@@ -128,10 +123,6 @@ public final class AccessibilityService {
     } catch {
       Self.logger.debug("assistive technology is not told: \(error)")
     }
-  }
-
-  private final class Inbox: Sendable {
-    @MainActor weak var service: AccessibilityService?
   }
 
   // MARK: - What has changed

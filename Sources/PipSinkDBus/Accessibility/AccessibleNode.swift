@@ -96,11 +96,7 @@ struct AccessibleTree: Equatable, Sendable {
   private mutating func add(
     _ presentation: PictureInPicturePresentation, focused: PictureInPictureAction?, as id: String
   ) {
-    let names = presentation.places.map(\.participant.name).filter { !$0.isEmpty }
-    let title = ShownTexts.current.pictureInPictureTitle
-    var window = AccessibleNode(
-      id: id, role: .window, name: names.isEmpty ? title : "\(title): \(names.joined(separator: ", "))",
-      parent: Self.root)
+    var window = AccessibleNode(id: id, role: .window, name: presentation.title, parent: Self.root)
     if focused != nil { window.states.insert(.active) }
     for place in presentation.places {
       let name = place.participant.name.isEmpty ? place.streamID.rawValue : place.participant.name

@@ -156,7 +156,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     chooseMonitor()
     update(presentation)
     chooseFreeCorner()
-    native.describe(WindowIdentity.description(of: presentation))
+    native.describe(presentation.title)
     snap(to: placement.corner)
     let fades = native.isComposited && native.animates
     native.setOpacity(fades ? 0 : presentation.opacity)
@@ -201,7 +201,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     let old = self.presentation
     self.presentation = presentation
     if old?.places.map(\.participant.name) != presentation.places.map(\.participant.name) {
-      native.describe(WindowIdentity.description(of: presentation))
+      native.describe(presentation.title)
     }
     if let old, old.opacity != presentation.opacity { native.setOpacity(presentation.opacity) }
     if old?.isClickThrough != presentation.isClickThrough {

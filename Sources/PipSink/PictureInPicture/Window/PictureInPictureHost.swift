@@ -113,6 +113,13 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   /// How far the stream of the first place has come; nil where it cannot be sought in.
   package var progress: PlaybackProgress?
 
+  /// The title of picture-in-picture windows, followed by the names of the streams that this one shows.
+  package var title: String {
+    let (title, names) = (ShownTexts.current.pictureInPictureTitle, places.map(\.participant.name))
+    let shown = names.filter { !$0.isEmpty }
+    return shown.isEmpty ? title : "\(title): \(shown.joined(separator: ", "))"
+  }
+
   /// What the controls do.
   package var actions: Set<PictureInPictureAction> { Set(controls.map(\.action)) }
 

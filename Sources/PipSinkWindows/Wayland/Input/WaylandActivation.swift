@@ -47,3 +47,13 @@ package enum WaylandActivation {
     return withExtendedLifetime(token) { name }
   }
 }
+
+extension WaylandWindow {
+  /// Asks the compositor to give the window the keyboard and to show it, because of the user's last action in one of the
+  /// program's windows (xdg-activation).
+  func activate() async {
+    guard let surface, let name = await WaylandActivation.token(connection), surface === self.surface else { return }
+    globals.activation?.activate(name, surface.surface.reference)
+    flush()
+  }
+}

@@ -32,14 +32,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   /// The callback that is awaited after the compositor has closed the layer.
   private var question: WaylandProxy?
   private var fullscreen = FullscreenState() { didSet { hasGrips = !fullscreen.isOn } }
-  /// Whether a layer accepts keys.
-  private var takesKeys = false
-  /// Whether the keyboard was taken without a press, so that it does not depend on the pointer.
-  private var keepsKeys = false
-  /// Whether the layer has the keyboard.
-  private var hasKeys = false
-  /// The callback that is awaited after a layer has asked for the keyboard or given it back.
-  private var keyboardQuestion: WaylandProxy?
+  var keyboard = LayerKeyboard()
   var drag: Drag?
   /// Where a button was pressed, for roles whose windows the compositor drags. It may become a drag.
   var pressed: (grip: WindowGrip, place: WindowEvent.Place)?
@@ -114,7 +107,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   /// Creates the window's surface with its role, if the window should be shown and has none.
-  private func appear() {
+  func appear() {
     guard isWanted, surface == nil else { return }
     setWaiting(role == .layer && globals.outputs.isEmpty)
     guard !isWaiting, let surface = makeSurface() else { return }
@@ -130,102 +123,20 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     takeAway()
   }
 
-  // MARK: - Keyboard
-
-  /// Sets whether a layer has the keyboard, which it gets by a press, or because the user wants to use it without a
-  /// pointer.
-  ///
-  /// A layer that accepts keys on demand gets them in sway 1.7 as soon as it appears or the pointer is on it, and in
-  /// newer versions only by a press after that. So the layer accepts none until it should have the keyboard, and then
-  /// demands it for a moment, which every compositor grants at once. A compositor that takes it away when the moment is
-  /// over, as sway 1.10 does, is asked for it until the layer gives it back.
-  private func setTakesKeys(_ takesKeys: Bool) {
-    // Before version 4 of layer-shell, a layer could only have the keyboard exclusively.
-    guard let layer, layer.version >= 4, takesKeys != self.takesKeys else { return }
-    self.takesKeys = takesKeys
-    setInteractivity(takesKeys ? [.exclusive, .onDemand] : [.none])
-    keyboardQuestion = nil
-    if takesKeys { askForKeyboard() }
-    flush()
-  }
-
-  private func askForKeyboard() {
-    keyboardQuestion = connection.loop.ask { [signals] in signals.append(.keyboardSettled) }
-  }
-
-  private func setInteractivity(_ values: [ZWLRLayerSurface.KeyboardInteractivity]) {
-    for value in values {
-      layer?.setKeyboardInteractivity(value)
-      surface?.commit()
-    }
-  }
-
-  override func didSettleKeyboard() {
-    keyboardQuestion = nil
-    if takesKeys, !hasKeys {
-      setInteractivity([.exclusive])
-      return flush()
-    }
-    if !takesKeys, hasKeys {
-      // KWin leaves the keyboard to a layer that does not accept keys any more, until the layer goes.
-      takeAway()
-      appear()
-    }
-    super.handle(.keyboard(hasKeys))
-  }
-
-  func takeKeyboard() -> Bool {
-    guard role == .layer else {
-      guard globals.activation != nil else { return false }
-      Task { await self.activate() }
-      return true
-    }
-    guard let layer else { return false }
-    keepsKeys = true
-    guard layer.version < 4 else {
-      // The compositor may have given the keyboard to another window since.
-      takesKeys = false
-      setTakesKeys(true)
-      return true
-    }
-    setInteractivity([.exclusive])
-    flush()
-    return true
-  }
-
-  func returnKeyboard() {
-    guard keepsKeys else { return }
-    (keepsKeys, takesKeys) = (false, false)
-    setInteractivity([.none])
-    askForKeyboard()
-    flush()
-  }
-
-  /// - Returns: whether the window's owner is told now. While the compositor has not answered, it is not certain who has
-  ///   the keyboard.
-  private func note(hasKeys: Bool) -> Bool {
-    self.hasKeys = hasKeys
-    guard keyboardQuestion == nil else { return false }
-    // The user has chosen another window.
-    if !hasKeys {
-      keepsKeys = false
-      setTakesKeys(false)
-    }
-    return true
-  }
-
   override func handle(_ event: WindowEvent) {
     switch event {
-    case .pressed: setTakesKeys(true)
-    case .left where !keepsKeys: setTakesKeys(false)
+    case .pressed: acceptKeys(true)
+    case .left where !keyboard.isKept: acceptKeys(false)
     case .keyboard(let isHere): if !note(hasKeys: isHere) { return }
     default: break
     }
     super.handle(event)
   }
 
+  override func didSettleKeyboard() { keyboardDidSettle() }
+
   override func destroyRole() {
-    (drag, takesKeys, keepsKeys, hasKeys, keyboardQuestion) = (nil, false, false, false, nil)
+    (drag, keyboard) = (nil, LayerKeyboard())
     fullscreen.expect(report: false)
     for object: WaylandProxy? in [decoration, toplevel, pip, xdgSurface, layer] { object?.destroy() }
     (decoration, toplevel, pip, xdgSurface, layer) = (nil, nil, nil, nil, nil)

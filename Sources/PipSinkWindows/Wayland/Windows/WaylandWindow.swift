@@ -127,14 +127,6 @@ class WaylandWindow: NativeWindow {
 
   // MARK: - For subclasses
 
-  /// Asks the compositor to give the window the keyboard and to show it, because of the user's last action in one of the
-  /// program's windows (xdg-activation).
-  final func activate() async {
-    guard let surface, let name = await WaylandActivation.token(connection), surface === self.surface else { return }
-    globals.activation?.activate(name, surface.surface.reference)
-    flush()
-  }
-
   /// Creates the window's surface, to which the caller gives a role.
   func makeSurface() -> WaylandSurface? {
     guard surface == nil else { return surface }

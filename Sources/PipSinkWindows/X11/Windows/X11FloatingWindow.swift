@@ -128,7 +128,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
       // The compositor has the keyboard, and only windows get it that say that they take it.
       keyboardOwner = .compositor
       setTakesFocus(true)
-      // Without a time, the request is as new as it can be.
+      // 2 stands for a direct action of the user, which may have been in another program, so that its time is not known.
       screen.send(.activeWindow, about: id, (2, 0, 0, 0, 0))
       return true
     }
