@@ -35,6 +35,11 @@ import Testing
     #expect(two.suffix(2).map(\.x) == [150, 450])
   }
 
+  @Test func anAreaWithoutTilesIsAllGap() {
+    #expect(
+      GridLayout.gaps(beside: [], in: .init(width: 32, height: 18)) == [PictureRect(x: 0, y: 0, width: 32, height: 18)])
+  }
+
   @Test(arguments: [PictureSize(width: 0, height: 10), PictureSize(width: 10, height: 0)])
   func aSurfaceWithoutASizeHasNoTiles(size: PictureSize) {
     #expect(GridLayout.rectangles(count: 3, in: size).isEmpty)

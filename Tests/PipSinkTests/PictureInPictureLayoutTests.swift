@@ -59,6 +59,25 @@ import Testing
   private static let ninths = (0..<9).map { (x: $0 % 3 * 60 + 30, y: $0 / 3 * 60 + 30) }
   private static let quarters = [(45, 45), (135, 45), (45, 135), (135, 135)].map { (x: $0.0, y: $0.1) }
 
+  @Test(arguments: PictureInPictureLayout.allCases)
+  func everyPixelIsInAPlaceOrInAGap(layout: PictureInPictureLayout) {
+    for count in 1...layout.placeCount {
+      for size in [PictureSize(width: 320, height: 180), .init(width: 331, height: 187), .init(width: 7, height: 5)] {
+        var owners = [Int](repeating: 0, count: size.width * size.height)
+        // The small picture of the speaker's layout is above the large one.
+        let places = layout.rectangles(count: count, in: size).prefix(layout == .speaker ? 1 : count)
+        let gaps = GridLayout.gaps(beside: places.shuffled(), in: size)
+        #expect(gaps.count <= (layout == .grid ? GridLayout.maximumGapCount : 0))
+        for rectangle in places + gaps {
+          for y in rectangle.y..<rectangle.y + rectangle.height {
+            for x in rectangle.x..<rectangle.x + rectangle.width { owners[y * size.width + x] += 1 }
+          }
+        }
+        #expect(owners.allSatisfy { $0 == 1 }, "\(layout) \(count) \(size)")
+      }
+    }
+  }
+
   @Test func aGridShowsUpToNineAndHowManyHaveNoPlace() async throws {
     let call = try await Call(["me", "a", "b", "c"], .grid)
     #expect(await eventually { call.streams(at: Self.quarters) == ["a", "b", "c", "me"] })

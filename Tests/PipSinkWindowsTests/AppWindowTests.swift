@@ -67,6 +67,42 @@ import Testing
     demo.stop()
   }
 
+  /// In a grid of three, nobody is on either side of the last one.
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func theHelpIsWholeBesideALastRowThatIsNotFull() async throws {
+    let server = try await XServer()
+    let streams = (0..<3).map { index in
+      "videotestsrc is-live=true pattern=blue ! video/x-raw,width=320,height=180,framerate=8/1 ! appsink name=s\(index)"
+    }
+    /// The number of light pixels in each of eight columns of the lower half, where the third stream has the middle.
+    func light(_ window: XServer.Window) async throws -> [Int] {
+      let image = try await server.screenshot(of: window.id)
+      let (width, height) = (image.size.width / 8, image.size.height / 2 - 30)
+      return (0..<8).map { column in
+        let part = image.cropped(
+          x: column * width, y: image.size.height / 2 + 2, width: width, height: height)
+        return (0..<width * height).count { part.bytes[$0 * 4..<$0 * 4 + 3].allSatisfy { $0 > 200 } }
+      }
+    }
+    var seen: [[Int]] = []
+    for count in [1, 3] {
+      let demo = try Demo.start(
+        ["play", streams.prefix(count).joined(separator: " "), "--surface", "window"], environment: server.environment)
+      let window = try await server.window("PipSink")
+      #expect(try await eventually { try await light(window).allSatisfy { $0 == 0 } }, "the placeholders have gone")
+      // The help has nearly the width of a small window.
+      try await server.tool("wmctrl", "-i", "-r", window.id, "-e", "0,-1,-1,520,360")
+      #expect(try await eventually { try await server.screenshot(of: window.id).size.width == 520 })
+      try await server.tool("wmctrl", "-i", "-a", window.id)
+      try await server.key("question")
+      #expect(try await eventually { try await light(window).contains { $0 > 0 } })
+      seen.append(try await light(window))
+      demo.stop()
+    }
+    #expect(seen[0] == seen[1])
+    #expect(seen[0][1] > 20, "the text begins beside the third stream")
+  }
+
   /// The environment selects the display, so the window is in a process of its own.
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func onX11AHiddenWindowIsShownInFullscreenWhereThatWasAskedFor() async throws {

@@ -139,6 +139,53 @@ import Testing
         == ["single", "split", "speaker", "grid"])
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
   }
+
+  /// In a grid of three, nobody is on either side of the last one.
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func theControlsAreWholeBesideALastRowThatIsNotFull(desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    let demo = try Demo.start(
+      [
+        "play", Self.streams.components(separatedBy: " videotestsrc").dropLast().joined(separator: " videotestsrc"),
+        "--surface", "window", "--mode", "pip", "--pip-layout", "grid", "--report", "-",
+        "--pip-controls=one:The first answer,two:The second answer",
+      ], environment: server.environment)
+    let window = try #require(
+      try await expect([.red: [0, 0, 4, 4], .green: [4, 0, 4, 4], .magenta: [2, 4, 4, 4]], on: server, "grid"))
+    let gap = (width: window.width / 4, y: window.y + window.height / 2, height: window.height / 2)
+    /// The number of pixels of the controls' texts and icons on each side of the last row.
+    func light() async throws -> [Int] {
+      let image = try await server.screen.screenshot()
+      return [window.x, window.x + window.width - gap.width].map { left in
+        let part = image.cropped(x: left + 2, y: gap.y + 2, width: gap.width - 4, height: gap.height - 4)
+        let pixels = 0..<part.size.width * part.size.height
+        return pixels.count { part.bytes[$0 * 4..<$0 * 4 + 3].allSatisfy { $0 > 200 } }
+      }
+    }
+    // A nested mutter follows the pointer from the first press on.
+    try await server.screen.tool("xdotool", "mousemove", "10", "10", "click", "1")
+    #expect(try await eventually { try await light() == [0, 0] }, "it is black")
+    var seen: [Int] = []
+    // Texts of 12 units in height, of which a part is over the last picture.
+    let isWhole = try await eventually(within: 30) {
+      // Nothing is noticed of a pointer that does not move.
+      let x = window.x + window.width / 2 + Int.random(in: 0..<9)
+      try await server.screen.tool("xdotool", "mousemove", "\(x)", "\(window.y + 30)", "sleep", "0.4")
+      seen = try await light()
+      return seen.allSatisfy { $0 > 10 }
+    }
+    #expect(isWhole, "\(seen)")
+    // What has the pointer in a gap is in the window, too: the control there can be used.
+    try await server.screen.tool(
+      "xdotool", "mousemove", "\(window.x + gap.width - 12)", "\(window.y + window.height - 26)", "sleep", "0.3",
+      "mousemove", "\(window.x + gap.width - 10)", "\(window.y + window.height - 25)", "sleep", "0.3", "click", "1")
+    try await server.screen.tool("xdotool", "mousemove", "10", "10")
+    let isBlack = try await eventually(within: 20) { try await light() == [0, 0] }
+    #expect(isBlack, "nothing of the controls stays")
+    demo.interrupt()
+    let report = try await demo.result(seconds: 60).report()
+    #expect(report.pictureInPictureEvents.filter { $0.event == "action" }.map(\.detail) == ["one"])
+  }
 }
 
 extension PictureRect {

@@ -16,6 +16,27 @@ package enum GridLayout {
     return rectangles(columns: columns ?? 1, count: count, in: size)
   }
 
+  /// The largest number of rectangles that tiles leave free.
+  package static let maximumGapCount = 2
+
+  /// The rectangles that tiles leave free: those on both sides of a last row that is not full, and the whole area where
+  /// there are no tiles.
+  ///
+  /// - Parameters:
+  ///   - tiles: the places of the tiles, in any order.
+  ///   - size: the size of the whole area, in pixels.
+  package static func gaps(beside tiles: [PictureRect], in size: PictureSize) -> [PictureRect] {
+    guard let lowest = tiles.max(by: { $0.y < $1.y }) else {
+      return [PictureRect(x: 0, y: 0, width: size.width, height: size.height)]
+    }
+    let row = tiles.filter { $0.y == lowest.y }
+    let (start, end) = (row.map(\.x).min() ?? 0, row.map { $0.x + $0.width }.max() ?? 0)
+    return [
+      PictureRect(x: 0, y: lowest.y, width: start, height: lowest.height),
+      PictureRect(x: end, y: lowest.y, width: size.width - end, height: lowest.height),
+    ].filter { $0.width > 0 }
+  }
+
   /// The total area of the pictures in a grid with this many columns.
   private static func area(columns: Int, _ count: Int, _ size: PictureSize, _ aspectRatio: Double) -> Double {
     let rows = (count + columns - 1) / columns

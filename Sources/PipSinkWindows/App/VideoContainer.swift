@@ -31,6 +31,7 @@ public final class VideoContainer {
   public var areInOrder: (@MainActor (RemoteVideoView, RemoteVideoView) -> Bool)?
 
   private let overlay = WindowOverlay()
+  private let gaps = WindowGaps()
   private weak var window: (any NativeWindow)?
   private var help: (text: String, image: OverlayImage, scale: Double)?
   /// The view that the pointer is on, or that a button is held on.
@@ -100,6 +101,7 @@ public final class VideoContainer {
       view.tile?.leaveWindow()
       view.tile = nil
     }
+    gaps.leaveWindow()
     window = nil
     hovered = nil
   }
@@ -155,6 +157,8 @@ public final class VideoContainer {
   private func arrange() {
     let rectangles = rectangles()
     for (index, view) in views.enumerated() { view.rectangle = index < rectangles.count ? rectangles[index] : nil }
+    let hasGaps = size.isValid && layout == .grid
+    gaps.move(to: hasGaps ? GridLayout.gaps(beside: rectangles.compactMap(\.self), in: size) : [], in: window)
     draw()
     window?.flush()
   }
@@ -180,5 +184,6 @@ public final class VideoContainer {
         .init(image: image, origin: ((size.width - image.size.width) / 2, (size.height - image.size.height) / 2)))
     }
     overlay.set(parts, over: views.filter { $0.rectangle != nil }.map(\.place))
+    gaps.draw(help.map { _ in parts.suffix(1) } ?? [])
   }
 }

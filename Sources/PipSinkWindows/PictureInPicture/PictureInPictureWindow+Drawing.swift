@@ -14,6 +14,7 @@ extension PictureInPictureWindow {
       }
       overlays[place.slot].set(parts + controls, over: [slots[place.slot]])
     }
+    gaps.draw(controls)
     labels.forgetUnused()
   }
 

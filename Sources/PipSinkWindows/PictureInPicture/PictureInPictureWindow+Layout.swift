@@ -32,6 +32,9 @@ extension PictureInPictureWindow {
       return first.flatMap { first in end.map { first.moved(towards: $0, part) } } ?? end
     }
     for (slot, rectangle) in rectangles.enumerated() { move(slot, to: rectangle) }
+    // Only a grid has gaps. Pictures that move may be where they will be.
+    let hasGaps = part >= 1 && size.isValid && presentation?.layout == .grid
+    gaps.move(to: hasGaps ? GridLayout.gaps(beside: rectangles.compactMap(\.self), in: size) : [], in: native)
     draw()
     native?.flush()
   }

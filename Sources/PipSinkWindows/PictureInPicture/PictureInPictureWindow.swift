@@ -49,6 +49,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   let slots = (0..<PictureInPictureLayout.maximumPlaceCount).map { _ in ExchangeableRenderer() }
   /// What is drawn over the pictures, for each slot.
   let overlays = (0..<PictureInPictureLayout.maximumPlaceCount).map { _ in WindowOverlay() }
+  let gaps = WindowGaps()
   private let display: String?
   let placementPath: String?
   /// The places that are remembered for all monitors.
@@ -269,6 +270,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       slot.tile?.leaveWindow()
       slot.tile = nil
     }
+    gaps.leaveWindow()
     native = nil
     presentation = nil
   }
