@@ -6,6 +6,7 @@
 #include <gst/gst.h>
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
+#include <gst/base/gsttypefindhelper.h>
 #include <gst/pbutils/missing-plugins.h>
 #include <gst/video/colorbalance.h>
 #include <gst/video/video.h>

@@ -23,6 +23,8 @@ extension PipSinkError {
     case unacceptedOutput(processors: String, caps: String)
     /// A picture could not be encoded or written to a file.
     case notWritten(path: String, reason: String)
+    /// A file is no picture that can be decoded.
+    case notRead(name: String, reason: String)
 
     var text: Text {
       switch self {
@@ -56,6 +58,8 @@ extension PipSinkError {
           "put \"videoconvert ! videoscale\" after the element, or remove the processor")
       case .notWritten(let path, let reason):
         Text(1209, "the picture \"\(path)\" cannot be written: \(reason)")
+      case .notRead(let name, let reason):
+        Text(1211, "the picture \"\(name)\" cannot be read: \(reason)", "give a PNG or JPEG file")
       }
     }
   }

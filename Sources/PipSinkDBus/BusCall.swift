@@ -65,7 +65,7 @@ extension PipSinkError {
     let kind =
       switch self {
       case .system(.invalidArgument), .frame(.invalidSize): "InvalidArgument"
-      case .frame(.unknownProcessor), .frame(.invalidProcessorArgument): "InvalidArgument"
+      case .frame(.unknownProcessor), .frame(.invalidProcessorArgument), .frame(.notRead): "InvalidArgument"
       case .stream(.unknown): "UnknownStream"
       case .stream(.duplicate): "DuplicateStream"
       case .pipeline(.missingElements): "MissingElements"

@@ -18,6 +18,8 @@ import Testing
       ("second:a", .second("a")), ("single", .second(nil)), ("start:a", .startStream("a")),
       ("stop:a", .stopStream("a")), ("camera-on:a", .camera(.on, "a")), ("camera-off:a", .camera(.off, "a")),
       ("microphone-on:a", .microphone(.on, "a")), ("microphone-off:a:b", .microphone(.off, "a:b")),
+      ("connection:a=fair", .connection(.fair, "a")), ("caption:a:b: c", .caption("a", "b: c")),
+      ("image:a=/b=c.png", .image("a", "/b=c.png")), ("image:a=", .image("a", "")),
       ("volume:0", .volume(0)), ("volume:1", .volume(1)), ("volume:0.5", .volume(0.5)),
       // An ID may contain the characters that separate the parts of an action.
       ("pip:a:b=c", .pictureInPicture("a:b=c")), ("stop: ", .stopStream(" ")),
@@ -32,7 +34,7 @@ import Testing
     "1=", "1=nonsense", "1=pip", "1=pip:", "1=toggle", "1=next", "1=fullscreen", "1=help", "1=normal:a", "1=any:a",
     "quit",
     "=quit", "1quit", "1=volume:", "1=volume:1.1", "1=volume:-0.1", "1=volume:x", "1=Quit", "1=go:a", "-0.1=quit",
-    "1=camera:a", "1=camera-off", "1=microphone-off:",
+    "1=camera:a", "1=camera-off", "1=microphone-off:", "1=image:a", "1=image:", "1=connection:a=bad",
     "1000000001=quit",
   ])
   func whatIsNoActionIsRefused(text: String) {

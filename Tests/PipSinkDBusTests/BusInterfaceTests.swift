@@ -211,8 +211,16 @@ import Testing
       _ = try interface.perform("SetCaption", ["a", .string(text)], on: call.session)
       #expect(call.session.participant(of: "a").caption == text)
     }
+    let folder = try TemporaryFolder()
+    let image = BGRAImage(size: PictureSize(width: 2, height: 2), bytes: [UInt8](repeating: 255, count: 16))
+    try image.writePNG(to: folder.path("anna.png"))
+    for (path, expected) in [(folder.path("anna.png"), image), ("", nil)] {
+      _ = try interface.perform("SetImage", ["a", .string(path)], on: call.session)
+      #expect(call.session.participant(of: "a").image == expected)
+    }
     for (method, value) in [
       ("SetConnectionQuality", BusValue.string("good")), ("SetMirrored", .bool(true)), ("SetCaption", "hello"),
+      ("SetImage", ""),
     ] {
       #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
         try interface.perform(method, ["c", value], on: call.session)
@@ -350,7 +358,8 @@ import Testing
     ("StopPlayingStream", [""]), ("SetCameraState", ["", "on"]), ("SetCameraState", ["a", "dim"]),
     ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
     ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
-    ("SetConnectionQuality", ["", "good"]), ("SetConnectionQuality", ["a", "bad"]), ("SetMirrored", ["", .bool(true)]),
+    ("SetConnectionQuality", ["", "good"]), ("SetConnectionQuality", ["a", "bad"]), ("SetImage", ["", "/nowhere.png"]),
+    ("SetMirrored", ["", .bool(true)]),
     ("SetCaption", ["", "text"]), ("SetPictureInPictureControls", ["call;vote"]),
     ("UsePictureInPictureControl", ["vote"]), ("SetPictureInPictureOpacity", [.double(0.05)]),
     ("SetPictureInPictureOpacity", [.double(.nan)]), ("SetPictureInPictureOpacity", [.double(1.5)]),

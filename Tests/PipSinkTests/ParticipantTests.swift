@@ -155,6 +155,27 @@ import Testing
     }
   }
 
+  @Test func anImageStandsForSomebodyWhereverTheStreamIs() async throws {
+    let call = try await Call()
+    let own = try call.session.addPictureInPictureWindow(for: "b")
+    let images = [UInt8(0), 255].map {
+      BGRAImage(size: PictureSize(width: 2, height: 1), bytes: [UInt8](repeating: $0, count: 8))
+    }
+    for image in images {
+      try call.session.setImage(image, for: "b")
+      #expect(call.session.participant(of: "b").image == image)
+      #expect(call.display.participants["b"]?.image == image && call.display.participants["a"]?.image == nil)
+      #expect(own.presentation.places.map(\.participant.image) == [image])
+    }
+    try call.session.setName("Berta", of: "b")
+    #expect(own.presentation.places.map(\.participant.image) == [images[1]], "it is of the stream, and not of the name")
+    try call.session.setImage(nil, for: "b")
+    #expect(own.presentation.places.map(\.participant.image) == [nil])
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
+      try call.session.setImage(images[0], for: "c")
+    }
+  }
+
   @Test func aConnectionIsAsGoodAsTheAppSays() async throws {
     let call = try await Call()
     try call.session.setConnectionQuality(.poor, of: "b")

@@ -21,6 +21,7 @@ import Testing
       .outOfMemory(byteCount: 1), .unknownProcessor("p", known: []),
       .invalidProcessorArgument(processor: "p", argument: nil, expected: "a number"),
       .unacceptedOutput(processors: "p", caps: "c"), .notWritten(path: "p", reason: "r"),
+      .notRead(name: "n", reason: "r"),
     ].map { .frame($0) }
     + [
       .illegalTransition(state: .active, trigger: "enable()"), .unsupported(reason: "r"), .notPossible(reason: "r"),

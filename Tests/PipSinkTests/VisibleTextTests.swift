@@ -35,6 +35,7 @@ import Testing
       .pipeline(.invalid(reason: evil)), .pipeline(.missingElements([evil])),
       .system(.sessionBusUnavailable(reason: evil)),
       .frame(.unknownProcessor(evil, known: [evil])), .frame(.notWritten(path: evil, reason: evil)),
+      .frame(.notRead(name: evil, reason: evil)),
       .frame(.invalidCaps(evil)),
     ]
     for error in errors {

@@ -115,11 +115,11 @@ import Testing
   @Test func whiteInitialsCanBeReadOnEveryColour() {
     func linear(_ value: Double) -> Double { value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4) }
     for hue in 0..<360 {
-      let color = OverlayDrawing.discColor(hue: Double(hue) / 360)
+      let color = Portrait.discColor(hue: Double(hue) / 360)
       let luminance = 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue)
       #expect(1.05 / (luminance + 0.05) >= 4.5, "hue \(hue): \(color)")
     }
-    let red = OverlayDrawing.discColor(hue: 0)
+    let red = Portrait.discColor(hue: 0)
     #expect(red.red > 2.9 * red.green && red.green == red.blue, "\(red)")
   }
 
@@ -130,7 +130,7 @@ import Testing
       $0.participant = participant
       $0.cover = .init(placeholder)
     }
-    let (red, green, blue) = OverlayDrawing.discColor(hue: participant.hue)
+    let (red, green, blue) = Portrait.discColor(hue: participant.hue)
     let disc = [blue, green, red].map { UInt8(($0 * 255).rounded()) }
     let places = (0..<320 * 180).filter { pixel in
       zip(image.bytes[pixel * 4..<pixel * 4 + 3], disc).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
@@ -143,11 +143,68 @@ import Testing
     #expect(Double(places.count) > 0.6 * .pi * 36 * 36)
   }
 
+  /// An image whose left half is blue, and whose right half is red.
+  private static func twoHalves(width: Int, height: Int, alpha: UInt8 = 255) -> BGRAImage {
+    let row: [[UInt8]] = (0..<width).map { $0 < width / 2 ? [255, 0, 0, alpha] : [0, 0, 255, alpha] }
+    let rows = [[UInt8]](repeating: row.flatMap(\.self), count: height)
+    return BGRAImage(size: PictureSize(width: width, height: height), bytes: rows.flatMap(\.self))
+  }
+
+  @Test(arguments: [(72, 72), (720, 72), (72, 720), (2000, 1000), (4, 2)])
+  func anImageStandsForItsPersonOnTheDisc(width: Int, height: Int) {
+    let image = picture {
+      $0.participant = Participant(name: "Anna Berg")
+      $0.participant.image = Self.twoHalves(width: width, height: height)
+      $0.cover = .init(.cameraOff)
+    }
+    func places(of color: [UInt8]) -> [Int] {
+      (0..<320 * 180).filter { Array(image.bytes[$0 * 4..<$0 * 4 + 3]) == color }
+    }
+    let (blue, red) = (places(of: [255, 0, 0]), places(of: [0, 0, 255]))
+    guard let first = (blue + red).min(), let last = (blue + red).max() else {
+      Issue.record("neither colour is there")
+      return
+    }
+    // The disc's diameter is 0.4 of the height. The image fills it, and nothing of it is outside.
+    #expect(blue.allSatisfy { (160 - 36..<160).contains($0 % 320) })
+    #expect(red.allSatisfy { (160..<160 + 36).contains($0 % 320) })
+    #expect(abs(blue.count - red.count) < 100)
+    // Where the halves meet, a small image that becomes larger has a soft edge: half of its four columns are seen.
+    #expect(Double(blue.count + red.count) > (width >= 72 ? 0.9 : 0.35) * .pi * 36 * 36)
+    #expect(abs(last / 320 - first / 320 - (width >= 72 ? 70 : 60)) <= 2)
+    let center = (first / 320 + last / 320) / 2
+    #expect(image.pixel(160 - 36, center - 34) == image.pixel(2, 2), "the corners are not of the disc")
+  }
+
+  @Test func anImageWithTransparencyLetsThePersonsColourThrough() {
+    let participant = Participant(name: "Anna Berg")
+    let (red, green, blue) = Portrait.discColor(hue: participant.hue)
+    let center = { (alpha: UInt8) in
+      picture {
+        $0.participant = participant
+        $0.participant.image = Self.twoHalves(width: 80, height: 80, alpha: alpha)
+        $0.cover = .init(.cameraOff)
+      }.pixel(140, 75)
+    }
+    for (alpha, share) in [(UInt8(0), 0.0), (128, 128 / 255.0), (255, 1)] {
+      let expected = [255 * share + blue * 255 * (1 - share), green * 255 * (1 - share), red * 255 * (1 - share)]
+      #expect(
+        zip(center(alpha), expected).allSatisfy { abs(Double($0) - $1) <= 2 }, "\(alpha): \(center(alpha)) \(expected)")
+    }
+  }
+
+  @Test func somebodyWithoutANameMayHaveAnImage() {
+    var nobody = Participant(name: "")
+    #expect(Portrait(nobody) == nil)
+    nobody.image = Self.twoHalves(width: 2, height: 2)
+    #expect(Portrait(nobody) != nil)
+  }
+
   @Test(arguments: [
     StreamPlaceholder.waiting, .reconnecting, .inPictureInPicture, .ended, .failed("no server"),
   ])
   func aPictureThatIsMissingForAnotherReasonHasNoInitials(placeholder: StreamPlaceholder) {
-    #expect(!PlaceSigns.Cover(placeholder).hasInitials)
+    #expect(!PlaceSigns.Cover(placeholder).hasPortrait)
   }
 
   @Test func initialsStayWhereThereIsNoRoomForTheText() throws {

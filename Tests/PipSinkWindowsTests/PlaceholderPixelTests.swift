@@ -132,6 +132,26 @@ struct PlaceholderPixelTests {
     #expect(try await Place { try await server.screenshot(of: app.id) }.has(picture: false, mark: true))
     demo.stop()
   }
+
+  @Test func theDemoShowsTheImageOfSomebodyWhoseCameraIsOff() async throws {
+    let (server, folder) = (try await XServer(), try TemporaryFolder())
+    let green = [UInt8](repeating: 0, count: 50 * 50 * 4).enumerated().map { UInt8($0.offset % 4 % 2 * 255) }
+    try BGRAImage(size: PictureSize(width: 50, height: 50), bytes: green).writePNG(to: folder.path("a.png"))
+    let demo = try Demo.start(
+      [
+        "play", Self.source("a", "white"), "--surface", "window", "--mode", "pip", "--at", "0.5=camera-off:a", "--at",
+        "1=image:a=\(folder.path("a.png"))", "--at", "1=image:a=/nowhere.png",
+      ], environment: server.environment)
+    let window = try await server.window("Picture-in-Picture: a")
+    #expect(
+      try await eventually {
+        let screen = try await server.screenshot(of: window.id)
+        // The disc, above the middle.
+        return Array(screen.pixel(160, 75)[0..<3]) == [0, 255, 0] && Array(screen.pixel(2, 2)[0..<3]) == [28, 28, 28]
+      })
+    #expect(await demo.wait(forText: "the picture \"/nowhere.png\" cannot be read: it is not a file"))
+    demo.stop()
+  }
 }
 
 extension BGRAImage {

@@ -76,6 +76,16 @@ extension PictureInPictureLayout: ElementEnum {
   ]
 }
 
+extension ConnectionQuality: ElementEnum {
+  static let typeName = "GstPipSinkConnectionQuality"
+  static let entries: [(value: Self, name: String, summary: String)] = [
+    (.unknown, "unknown", "Nobody has said anything about it"),
+    (.good, "good", "Nothing is wrong with it"),
+    (.fair, "fair", "Some of what is sent is lost or late"),
+    (.poor, "poor", "Much of what is sent is lost or late"),
+  ]
+}
+
 extension VideoGravity: ElementEnum {
   static let typeName = "GstPipSinkGravity"
   static let entries: [(value: Self, name: String, summary: String)] = [

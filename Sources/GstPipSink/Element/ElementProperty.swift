@@ -160,6 +160,21 @@ struct ElementProperty: Sendable {
       "Whether the camera of the stream is off: the app shows a placeholder for it, and picture-in-picture shows "
         + "another stream", whenPlaying, \.isCameraOff),
     boolean(
+      "microphone-off", "Microphone off",
+      "Whether the microphone of whoever is in the stream is off, which a mark over the picture says", whenPlaying,
+      \.isMicrophoneOff),
+    enumeration(
+      "connection-quality", "Connection quality",
+      "How good the connection to whoever is in the stream is; a mark over the picture says when it is not good",
+      whenPlaying, \.connectionQuality),
+    string(
+      "caption", "Caption", "What is said at the moment, as a text over the picture (null = nothing)", whenPlaying,
+      get: \.caption, set: { $0.caption = $1 }),
+    string(
+      "image", "Image",
+      "The path of a picture, such as a PNG or JPEG file, that stands for whoever is in the stream while the camera is "
+        + "off (null = the initials of the name)", whenPlaying, get: \.imagePath, set: { $0.imagePath = $1 }),
+    boolean(
       "screen-share", "Screen share",
       "Whether the stream shows somebody's screen: it is never cropped, and picture-in-picture prefers it to streams "
         + "that nobody has chosen", whenPlaying, \.isScreenShare),

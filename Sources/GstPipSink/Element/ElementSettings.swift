@@ -49,6 +49,14 @@ struct ElementSettings: Sendable {
   var process: String?
   /// Whether the camera behind the stream is off, as the application says.
   var isCameraOff = false
+  /// Whether the microphone of the stream is off, as the application says.
+  var isMicrophoneOff = false
+  /// How good the connection to whoever sends the stream is, as the application says.
+  var connectionQuality = ConnectionQuality.unknown
+  /// The text over the stream's picture; nil for none, and for that of a stream with a caption of its own.
+  var caption: String?
+  /// The path of the picture that stands for whoever is in the stream; nil for none.
+  var imagePath: String?
   /// Whether the stream shows somebody's screen, as the application says.
   var isScreenShare = false
   var isAutomatic = false

@@ -118,6 +118,7 @@ final class ElementSessionAdapter {
     if settings.isCameraOff != old.isCameraOff {
       session.engine.setCameraState(settings.isCameraOff ? .off : .on, of: id)
     }
+    applyParticipant(of: member, old)
     if settings.isAutomatic, let named = settings.pictureInPictureStreamID, named != old.pictureInPictureStreamID {
       controller.streamSelector.select(named)
     }
@@ -149,6 +150,27 @@ final class ElementSessionAdapter {
     }
     let isAutomatic = members.contains { $0.settings.isAutomatic }
     if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
+  }
+
+  /// Applies what the application has changed of what is shown of the person in a stream.
+  private func applyParticipant(of member: SessionMember, _ old: ElementSettings) {
+    let (id, settings) = (member.streamID, member.settings)
+    if settings.isMicrophoneOff != old.isMicrophoneOff {
+      session.engine.setMicrophoneState(settings.isMicrophoneOff ? .off : .on, of: id)
+    }
+    // The session does not have the stream if it could not be shown.
+    if settings.connectionQuality != old.connectionQuality {
+      try? session.setConnectionQuality(settings.connectionQuality, of: id)
+    }
+    if settings.caption != old.caption { try? session.setCaption(settings.caption, for: id) }
+    guard settings.imagePath != old.imagePath else { return }
+    do throws(PipSinkError) {
+      let path = settings.imagePath ?? ""
+      try session.setImage(path.isEmpty ? nil : BGRAImage(contentsOf: path), for: id)
+    } catch .frame(let error) {
+      let reason = PipSinkError.frame(error).description
+      member.element.post("The image of a stream cannot be shown.", reason, isWarning: true)
+    } catch {}
   }
 
   // MARK: - Picture-in-picture

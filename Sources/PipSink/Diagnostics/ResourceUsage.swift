@@ -1,11 +1,11 @@
 import Glibc
 
 /// The resources that the process uses now and has used so far.
-public struct ResourceUsage: Sendable {
+package struct ResourceUsage: Sendable {
   /// The processor time of all threads so far, in the program and in the kernel on its behalf.
-  public let cpuTime: Duration
+  package let cpuTime: Duration
   /// The current resident set, in bytes; 0 where /proc cannot be read.
-  public let residentBytes: Int
+  package let residentBytes: Int
   /// The largest resident set so far, in bytes.
   package let peakResidentBytes: Int
   /// The current number of threads; 0 where /proc cannot be read.
@@ -15,7 +15,7 @@ public struct ResourceUsage: Sendable {
 
   /// The usage at this moment. It reads three files of /proc, which takes about ten microseconds, and longer with very
   /// many threads and files.
-  public static var current: ResourceUsage {
+  package static var current: ResourceUsage {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     return ResourceUsage(

@@ -12,12 +12,12 @@ public struct PrometheusText {
   public private(set) var text = ""
   private let streams: [RenderStatistics]
 
-  /// Makes the text.
+  /// Makes the text of streams, and of what the process uses at the moment.
   ///
-  /// - Parameters:
-  ///   - streams: the statistics of each stream.
-  ///   - process: the resources that the process uses.
-  public init(_ streams: [RenderStatistics], process: ResourceUsage) {
+  /// - Parameter streams: the statistics of each stream.
+  public init(_ streams: [RenderStatistics]) { self.init(streams, process: .current) }
+
+  package init(_ streams: [RenderStatistics], process: ResourceUsage) {
     self.streams = streams
     count("received", "Frames taken from the engine.") { [("", $0.received)] }
     count("routed", "Frames sent to a surface.") {

@@ -34,6 +34,15 @@ extension PictureInPictureSession {
     updateParticipant(of: streamID) { $0.connectionQuality = quality }
   }
 
+  /// Sets the picture that stands for the person in a stream, on a disc, while the camera is off or there is only sound.
+  /// Until then, and after nil, the initials of the name do.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
+  public func setImage(_ image: BGRAImage?, for streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    updateParticipant(of: streamID) { $0.image = image }
+  }
+
   /// Shows what is said at the moment as a text over a stream's picture, wherever the stream is shown, until another one
   /// is set. The text is drawn at the window's resolution, in any script.
   ///

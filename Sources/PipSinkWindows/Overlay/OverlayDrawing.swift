@@ -178,7 +178,7 @@ enum OverlayDrawing {
     return extents
   }
 
-  private static func withText(
+  static func withText(
     _ text: String, font name: String, size: Double, on context: OpaquePointer?, _ body: (OpaquePointer) -> Void
   ) {
     guard let context, let layout = pango_cairo_create_layout(context) else { return }
@@ -194,15 +194,12 @@ enum OverlayDrawing {
   /// The brightness of the background behind a text that replaces a picture, from 0 to 1.
   static let coverGray = 28 / 255.0
 
-  /// Draws what replaces a picture, without its background: a text, and initials on a disc above it. In a picture that
-  /// is too low for both, the initials are alone.
+  /// Draws what replaces a picture, without its background: a text, and the person's portrait above it. In a picture that
+  /// is too low for both, the portrait is alone.
   ///
-  /// - Parameters:
-  ///   - initials: the person's initials; empty for none.
-  ///   - hue: the hue of the disc, from 0 to 1.
-  ///   - size: the size of the picture that it replaces, in pixels.
+  /// - Parameter size: the size of the picture that it replaces, in pixels.
   static func cover(
-    _ text: String, initials: String = "", hue: Double = 0, size: PictureSize, scale: Double
+    _ text: String, _ portrait: Portrait? = nil, size: PictureSize, scale: Double
   ) -> OverlayImage {
     let width = max(1, Int(Double(size.width) / scale))
     let room = Double(min(size.width, size.height)) / scale
@@ -213,14 +210,14 @@ enum OverlayDrawing {
       pango_layout_set_width(layout, Int32(width) * PANGO_SCALE)
     }
     let height = extents(of: text, font: "sans", size: 15, scale: scale, layOut).height
-    var disc = initials.isEmpty ? 0 : min(96, room * 0.4)
-    let showsText = disc + Double(height) + discGap <= Double(size.height) / scale || initials.isEmpty
+    var disc = portrait == nil ? 0 : min(96, room * 0.4)
+    let showsText = disc + Double(height) + discGap <= Double(size.height) / scale || portrait == nil
     if !showsText { disc = min(96, room * 0.6) }
     let top = disc == 0 ? 0 : disc + (showsText ? discGap : 0)
     let whole = PictureSize(width: width, height: Int((top + (showsText ? Double(height) : 0)).rounded(.up)))
     return OverlayImage(whole.scaled(by: scale), scale: scale) { context in
       guard let context else { return }
-      if disc > 0 { draw(initials, hue: hue, diameter: disc, x: Double(width) / 2, y: disc / 2, on: context) }
+      portrait?.draw(diameter: disc, x: Double(width) / 2, y: disc / 2, on: context)
       guard showsText else { return }
       withText(text, font: "sans", size: 15, on: context) { layout in
         layOut(layout)
@@ -231,38 +228,8 @@ enum OverlayDrawing {
     }
   }
 
-  /// The distance between the initials' disc and the text below it, in units.
+  /// The distance between the portrait and the text below it, in units.
   private static let discGap = 8.0
-
-  /// Draws initials on a disc, with its centre at a position.
-  private static func draw(
-    _ initials: String, hue: Double, diameter: Double, x: Double, y: Double, on context: OpaquePointer
-  ) {
-    let color = discColor(hue: hue)
-    cairo_set_source_rgb(context, color.red, color.green, color.blue)
-    cairo_arc(context, x, y, diameter / 2, 0, 2 * .pi)
-    cairo_fill(context)
-    withText(initials, font: "sans bold", size: diameter * 0.4, on: context) { layout in
-      var (width, height): (Int32, Int32) = (0, 0)
-      pango_layout_get_pixel_size(layout, &width, &height)
-      cairo_set_source_rgb(context, 1, 1, 1)
-      cairo_move_to(context, x - Double(width) / 2, y - Double(height) / 2)
-      pango_cairo_show_layout(context, layout)
-    }
-  }
-
-  /// The colour of the disc behind initials. White on it has a contrast of at least 4.5 to 1 (WCAG 2).
-  ///
-  /// - Parameter hue: from 0 to 1.
-  static func discColor(hue: Double) -> (red: Double, green: Double, blue: Double) {
-    // HSL with a saturation of 0.5. Yellow and green look brighter than the other hues.
-    func component(_ shift: Double) -> Double {
-      let place = (shift + hue * 12).truncatingRemainder(dividingBy: 12)
-      let lightness = 0.31
-      return lightness - 0.5 * lightness * max(-1, min(place - 3, 9 - place, 1))
-    }
-    return (component(0), component(8), component(4))
-  }
 
   /// The colour of the ring around a picture whose person speaks.
   static let ringColor = (red: 52 / 255.0, green: 199 / 255.0, blue: 89 / 255.0)
@@ -270,7 +237,7 @@ enum OverlayDrawing {
   /// Returns the parts for a text that replaces a picture: the background and the text in its middle.
   ///
   /// - Parameters:
-  ///   - text: an image from ``cover(_:initials:hue:size:scale:)``.
+  ///   - text: an image from ``cover(_:_:size:scale:)``.
   ///   - rectangle: the picture's rectangle in the window, in pixels.
   static func coverParts(_ text: OverlayImage, in rectangle: PictureRect, opacity: Double = 1) -> [WindowOverlay.Part] {
     [

@@ -1,6 +1,6 @@
 import PipSink
 
-/// What is drawn over the picture of a place, in the app and in picture-in-picture: a text or initials that cover it,
+/// What is drawn over the picture of a place, in the app and in picture-in-picture: a text or portrait that covers it,
 /// the name, the marks and the caption.
 struct PlaceSigns {
   /// The picture's rectangle in the window, in pixels.
@@ -17,15 +17,15 @@ struct PlaceSigns {
   /// What stands in place of the picture.
   struct Cover {
     var text: String
-    /// Whether the person's initials stand above the text.
-    var hasInitials = false
+    /// Whether the person's image or initials stand above the text.
+    var hasPortrait = false
     var opacity = 1.0
 
     /// - Parameter placeholder: what the text says.
     init(_ placeholder: StreamPlaceholder, text: String? = nil) {
       self.text = text ?? placeholder.text
       switch placeholder {
-      case .cameraOff, .audioOnly: hasInitials = true
+      case .cameraOff, .audioOnly: hasPortrait = true
       case .waiting, .reconnecting, .inPictureInPicture, .ended, .failed: break
       }
     }
@@ -39,9 +39,8 @@ struct PlaceSigns {
     var parts: [WindowOverlay.Part] = []
     let (right, bottom) = (rectangle.x + rectangle.width, rectangle.y + rectangle.height)
     if let cover {
-      let initials = cover.hasInitials ? participant.initials : ""
       let label = LabelImages.Label.cover(
-        cover.text, initials: initials, hue: initials.isEmpty ? 0 : participant.hue, rectangle.size)
+        cover.text, cover.hasPortrait ? Portrait(participant) : nil, rectangle.size)
       parts += OverlayDrawing.coverParts(images[label, scale], in: rectangle, opacity: cover.opacity)
     }
     if showsName, !participant.name.isEmpty, !isCornerCovered {
@@ -57,7 +56,7 @@ struct PlaceSigns {
       parts.append(.init(image: image, origin: (end, bottom - image.size.height)))
     }
     // A stream that is shown elsewhere, or not at all, has no caption here.
-    if !participant.caption.isEmpty, cover?.hasInitials ?? true {
+    if !participant.caption.isEmpty, cover?.hasPortrait ?? true {
       // It stands above the name and the marks, whether or not there are any, so that it does not jump.
       let style = CaptionStyle.current
       let image = images[.caption(participant.caption, rectangle.size, style), scale]
@@ -91,7 +90,7 @@ struct LabelImages {
   /// What an image depends on, apart from the scale. Sizes are in pixels.
   enum Label: Hashable {
     /// What stands in place of a picture.
-    case cover(String, initials: String, hue: Double, PictureSize)
+    case cover(String, Portrait?, PictureSize)
     /// A name in a corner of a picture.
     case name(String, width: Int)
     case mark(ControlIcon)
@@ -111,8 +110,8 @@ struct LabelImages {
       if let image = images[label] { return image }
       let image =
         switch label {
-        case .cover(let text, let initials, let hue, let size):
-          OverlayDrawing.cover(text, initials: initials, hue: hue, size: size, scale: scale)
+        case .cover(let text, let portrait, let size):
+          OverlayDrawing.cover(text, portrait, size: size, scale: scale)
         case .name(let name, let width): OverlayDrawing.name(name, width: width, scale: scale)
         case .caption(let text, let size, let style):
           OverlayDrawing.caption(text, size: size, style, scale: scale)

@@ -24,6 +24,8 @@ struct TimedAction {
     case microphone(DeviceState, StreamID)
     /// Shows a caption over a stream's picture; an empty one shows none.
     case caption(StreamID, String)
+    /// Shows the picture in a file instead of the initials of somebody whose camera is off; an empty path shows those.
+    case image(StreamID, String)
     /// Sets how good the connection to a stream's participant is.
     case connection(ConnectionQuality, StreamID)
     /// Uses a control of the picture-in-picture window, if it is offered.
@@ -109,6 +111,7 @@ struct TimedAction {
     case "microphone-on": .microphone(.on, StreamID(id))
     case "microphone-off": .microphone(.off, StreamID(id))
     case "caption": id.divided(at: ":").map { .caption(StreamID($0.before), $0.behind) }
+    case "image": id.divided(at: "=").map { .image(StreamID($0.before), $0.behind) }
     case "connection":
       id.divided(at: "=").flatMap { id, quality in
         ConnectionQuality(rawValue: quality).map { .connection($0, StreamID(id)) }

@@ -37,7 +37,7 @@ extension PlayCommand {
         case .source(let id), .second(let id): id
         // These must be streams of --stream, too.
         case .startStream(let id), .stopStream(let id): id
-        case .camera(_, let id), .microphone(_, let id), .connection(_, let id), .caption(let id, _),
+        case .camera(_, let id), .microphone(_, let id), .connection(_, let id), .caption(let id, _), .image(let id, _),
           .process(let id, _):
           id
         default: nil

@@ -221,7 +221,7 @@ struct PlayCommand: AsyncParsableCommand {
       Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, any, \
       second:ID, single, layout:LAYOUT, control:NAME, focus, uninit, init, close, background, foreground, \
       start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, connection:ID=QUALITY, \
-      caption:ID:TEXT, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, \
+      image:ID=FILE, caption:ID:TEXT, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, \
       volume:0..1, snapshot or quit. Repeatable.
       """,
       valueName: "seconds=action"),

@@ -179,7 +179,7 @@ extension PlaySession {
   /// Rewrites the whole metrics file.
   func writeMetrics() throws(CommandError) {
     guard let path = command.metrics else { return }
-    let text = PrometheusText(session.summaries.map(\.statistics), process: .current).text
+    let text = PrometheusText(session.summaries.map(\.statistics)).text
     do throws(OutputFileError) {
       try OutputFile.write(text.utf8, to: path)
     } catch {

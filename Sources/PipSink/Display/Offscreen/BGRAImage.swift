@@ -1,7 +1,7 @@
 import CGStreamer
 
 /// An image in memory: rows of BGRA pixels from the top, without padding.
-public struct BGRAImage: Sendable, CustomStringConvertible {
+public struct BGRAImage: Equatable, Sendable, CustomStringConvertible {
   /// The size in pixels.
   public let size: PictureSize
   /// The pixels: `size.width * size.height * 4` bytes, four for each pixel in the order blue, green, red, alpha.

@@ -11,6 +11,8 @@ public struct Participant: Equatable, Sendable {
   public var caption = ""
   /// How good the person's connection is. A mark says when it is not good.
   public var connectionQuality = ConnectionQuality.unknown
+  /// The picture that stands for the person while the camera is off, on a disc, or there is none; nil for the initials.
+  public var image: BGRAImage?
 
   /// Makes a participant of whom only the name is known.
   public init(name: String) { self.name = name }
