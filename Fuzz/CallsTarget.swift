@@ -8,6 +8,8 @@ import PipSink
 @MainActor
 enum CallsTarget {
   static func run(_ bytes: [UInt8]) {
+    // The oracle is GStreamer's.
+    try? PipSink.initialize()
     let text = String(decoding: bytes, as: UTF8.self)
     describe(text)
     link(text)
