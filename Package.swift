@@ -21,6 +21,7 @@ let package = Package(
     // For what an app does with these C libraries itself.
     .library(name: "CGStreamer", targets: ["CGStreamer"]),
     .library(name: "CGTK", targets: ["CGTK"]),
+    .library(name: "CWindows", targets: ["CWindows"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -115,6 +116,8 @@ let package = Package(
     .executableTarget(
       name: "call", dependencies: ["PipSink", "PipSinkWindows"], path: "examples/call"),
     .executableTarget(
+      name: "poll", dependencies: ["CWindows", "PipSink", "PipSinkWindows"], path: "examples/poll"),
+    .executableTarget(
       name: "two-streams", dependencies: ["PipSink", "PipSinkWindows"], path: "examples/two-streams"),
     .executableTarget(
       name: "gtk-call",
@@ -180,8 +183,8 @@ let package = Package(
       name: "GstPipSinkTests",
       dependencies: ["TestSupport", "CGStreamer", "CGStreamerCheck", "GstPipSink", "PipSink"],
       exclude: [
-        "host-sleep.c", "host-loop.py", "player.py", "demand-host.py", "state-changes.py", "foreign-window.c",
-        "foreign-surface.c",
+        "host-sleep.c", "host-loop.py", "player.py", "demand-host.py", "overlay-host.py", "state-changes.py",
+        "foreign-window.c", "foreign-surface.c",
       ]
     ),
     .testTarget(

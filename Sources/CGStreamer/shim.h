@@ -17,6 +17,7 @@ static const GstClockTime PIPSINK_CLOCK_TIME_NONE = GST_CLOCK_TIME_NONE;
 // GLib's names for its fundamental types are such casts, too.
 static const GType PIPSINK_TYPE_NONE = G_TYPE_NONE;
 static const GType PIPSINK_TYPE_BOOLEAN = G_TYPE_BOOLEAN;
+static const GType PIPSINK_TYPE_DOUBLE = G_TYPE_DOUBLE;
 static const GType PIPSINK_TYPE_INT = G_TYPE_INT;
 static const GType PIPSINK_TYPE_UINT = G_TYPE_UINT;
 static const GType PIPSINK_TYPE_UINT64 = G_TYPE_UINT64;

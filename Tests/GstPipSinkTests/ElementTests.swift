@@ -150,6 +150,14 @@ import Testing
     case _ where value.g_type == gst_fraction_get_type():
       let terms = (0..<2).map { _ in gint.random(in: 1...gint.max, using: &generator) }
       gst_value_set_fraction(&value, terms[0], terms[1])
+    case _ where value.g_type == gst_video_overlay_composition_get_type():
+      guard Bool.random(using: &generator) else { return }
+      let buffer = gst_buffer_new_allocate(nil, 2 * 2 * 4, nil)
+      gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_BGRA, 2, 2)
+      let rectangle = gst_video_overlay_rectangle_new_raw(buffer, 1, 2, 3, 4, GST_VIDEO_OVERLAY_FORMAT_FLAG_NONE)
+      g_value_take_boxed(&value, UnsafeRawPointer(gst_video_overlay_composition_new(rectangle)))
+      gst_video_overlay_rectangle_unref(rectangle)
+      gst_buffer_unref(buffer)
     case let other: Issue.record("a property has a type that is not known here: \(other)")
     }
   }

@@ -56,6 +56,51 @@ struct HostProgramTests {
     #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
   }
 
+  @Test func aProgramDrawsOverPictureInPictureAndIsToldOfThePointerThere() async throws {
+    let server = try await XServer()
+    let script = Demo.root.appendingPathComponent("Tests/GstPipSinkTests/overlay-host.py").path
+    let run = try RunningProgram(
+      "/usr/bin/python3", [script], environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let window = try await server.window("Picture-in-Picture: a")
+    /// The smallest rectangle around the green pixels of the window: its left and upper edge, width and height.
+    func green() async throws -> [Int] {
+      let image = try await server.screenshot().cropped(
+        x: window.x, y: window.y, width: window.width, height: window.height)
+      let places = (0..<window.width * window.height).filter {
+        image.bytes[$0 * 4..<$0 * 4 + 3].elementsEqual([0, 255, 0])
+      }
+      let (columns, rows) = (places.map { $0 % window.width }, places.map { $0 / window.width })
+      guard let left = columns.min(), let right = columns.max(), let top = rows.min(), let bottom = rows.max() else {
+        return []
+      }
+      return [left, top, right - left + 1, bottom - top + 1]
+    }
+    #expect(try await eventually { try await green() == [100, 60, 100, 50] })
+    // The picture is beside it, and behind it where it ends.
+    let pixel = try await server.screenshot().pixel(window.x + 98, window.y + 70)
+    #expect(pixel[2] > 200 && pixel[1] < 60)
+    func point(_ x: Int, _ y: Int) async throws {
+      try await server.tool("xdotool", "mousemove", "\(window.x + x - 1)", "\(window.y + y)", "sleep", "0.2")
+      try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y)", "sleep", "0.2")
+    }
+    try await point(50, 100)
+    try await point(150, 80)
+    #expect(await run.wait(forText: "moved 150 80 0\n"))
+    // A press that is the program's begins no drag of the window.
+    try await server.tool("xdotool", "mousedown", "1")
+    try await point(120, 70)
+    try await server.tool("xdotool", "mouseup", "1")
+    #expect(await run.wait(forText: "pressed 150 80 1\n"))
+    #expect(await run.wait(forText: "released 120 70 1\n"))
+    #expect(try await server.window("Picture-in-Picture: a") == window)
+    #expect(!run.output.contains("moved 50 100"), "nothing of it is there: \(run.output)")
+    try await server.tool("xdotool", "click", "3")
+    #expect(await run.wait(forText: "pressed 120 70 3\n"))
+    #expect(try await eventually { try await green().isEmpty })
+    #expect(!run.errors.contains("CRITICAL"), "\(run.errors)")
+    run.stop()
+  }
+
   @Test func theDemoAndThePluginLoadNoToolkit() async throws {
     let products = URL(fileURLWithPath: Demo.path).deletingLastPathComponent()
     for file in ["pipsink-demo", "libgstpipsink.so"] {

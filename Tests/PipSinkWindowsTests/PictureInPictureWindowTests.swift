@@ -132,11 +132,11 @@ struct PictureInPictureWindowTests {
     var count = 0
     window.eventHandler = { if case .action(.backToApp) = $0 { count += 1 } }
     for (distance, time, expected) in [(5.0, 400 as UInt32, 1), (5.5, 400, 1), (5, 401, 1), (-5, 0, 2)] {
-      window.pointer.press(WindowEvent.Place(x: 100 * scale, y: 90 * scale), 1000)
-      window.pointer.press(WindowEvent.Place(x: (100 + distance) * scale, y: 90 * scale), 1000 + time)
+      window.pointer.press(1, WindowEvent.Place(x: 100 * scale, y: 90 * scale), 1000)
+      window.pointer.press(1, WindowEvent.Place(x: (100 + distance) * scale, y: 90 * scale), 1000 + time)
       #expect(count == expected, "\(distance) units, \(time) ms")
       // A press far away, so that the next one is no second click.
-      window.pointer.press(WindowEvent.Place(x: 30 * scale, y: 90 * scale), 3000)
+      window.pointer.press(1, WindowEvent.Place(x: 30 * scale, y: 90 * scale), 3000)
       window.pointer.cancel()
     }
     window.close()

@@ -298,6 +298,51 @@ struct ExampleTests {
     try await expectEnd(of: example, byClosing: app, of: server)
   }
 
+  @Test func thePollInSwiftCountsWhoClicksWhatAndLeavesTheWindowWhereItIs() async throws {
+    let server = try await XServer()
+    let example = try RunningProgram(
+      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("poll").path, [],
+      environment: server.environment)
+    let window = try await server.window("Picture-in-Picture: talk")
+    func content() async throws -> BGRAImage {
+      try await server.screenshot().cropped(x: window.x, y: window.y, width: window.width, height: window.height)
+    }
+    let (yes, no) = (window.width / 2 - 92, window.width / 2 + 4)
+    let normal: [UInt8] = [179, 89, 0]
+    #expect(
+      try await eventually {
+        let image = try await content()
+        return [yes, no].allSatisfy { Array(image.pixel($0 + 3, 60)[0..<3]) == normal }
+          && Array(image.pixel(20, 120)[0..<3]) == [0, 255, 0]
+      })
+    func text(of button: Int) async throws -> BGRAImage {
+      try await content().cropped(x: button + 10, y: 58, width: 68, height: 24)
+    }
+    try await server.tool("xdotool", "mousemove", "10", "10")
+    let before = (yes: try await text(of: yes), no: try await text(of: no))
+    try await server.tool(
+      "xdotool", "mousemove", "\(window.x + no + 40)", "\(window.y + 72)", "sleep", "0.2", "mousemove",
+      "\(window.x + no + 42)", "\(window.y + 70)")
+    // The button under the pointer is brighter.
+    #expect(try await eventually { Array(try await content().pixel(no + 3, 60)[0..<3]) == [179, 128, 0] })
+    // Two quick clicks on the app's own are no double click, which would lead back to the app.
+    try await server.tool("xdotool", "click", "1", "click", "1", "mousemove", "10", "10")
+    #expect(
+      try await eventually {
+        let (button, image) = (try await text(of: no), try await content())
+        return button.bytes != before.no.bytes && Array(image.pixel(no + 3, 60)[0..<3]) == normal
+      })
+    let yesAfter = try await text(of: yes)
+    #expect(yesAfter.bytes == before.yes.bytes)
+    #expect(try await server.window("Picture-in-Picture: talk") == window)
+    // A press beside the buttons is the window's: a double click leads back to the app.
+    try await server.tool(
+      "xdotool", "mousemove", "\(window.x + 100)", "\(window.y + 130)", "sleep", "0.2", "mousemove",
+      "\(window.x + 100)", "\(window.y + 132)", "click", "1", "click", "1")
+    #expect(try await eventually { try await server.windows().count == 1 })
+    example.stop()
+  }
+
   @Test func theCallInSwiftHasNamesCaptionsAndTheControlsOfACall() async throws {
     let server = try await XServer()
     let example = try RunningProgram(

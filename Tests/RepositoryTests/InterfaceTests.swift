@@ -38,8 +38,9 @@ import Testing
   /// The examples, and the code in the documents on frames, are built with the package, where they could use what is not
   /// public.
   @Test(arguments: [
-    "examples/call/main.swift", "examples/gtk-call/main.swift", "examples/sdk-call/main.swift",
-    "examples/two-streams/main.swift", "Tests/RepositoryTests/Support/FrameSnippets.swift",
+    "examples/call/main.swift", "examples/gtk-call/main.swift", "examples/poll/main.swift",
+    "examples/sdk-call/main.swift", "examples/two-streams/main.swift",
+    "Tests/RepositoryTests/Support/FrameSnippets.swift",
   ])
   func codeForAppsUsesOnlyWhatIsPublic(file: String) async throws {
     let cache = try TemporaryFolder()

@@ -155,6 +155,18 @@ struct ElementProperty: Sendable {
     } get: { state, value in
       state.getPaintable(value)
     },
+    ElementProperty(name: "pip-overlay") {
+      g_param_spec_boxed(
+        "pip-overlay", "Picture-in-picture overlay",
+        "What the application draws over the pictures of the session's picture-in-picture window, as a "
+          + "GstVideoOverlayComposition in pixels of that window (null = nothing)",
+        gst_video_overlay_composition_get_type(), whenPlaying)
+    } set: { state, value in
+      let overlay = g_value_get_boxed(value).map { ElementOverlay($0) }
+      state.set { $0.overlay = overlay }
+    } get: { state, value in
+      g_value_set_boxed(value, (state.settings.overlay?.composition).map { UnsafeRawPointer($0) })
+    },
     boolean(
       "camera-off", "Camera off",
       "Whether the camera of the stream is off: the app shows a placeholder for it, and picture-in-picture shows "

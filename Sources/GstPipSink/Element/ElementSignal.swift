@@ -1,5 +1,6 @@
 import CGStreamer
 import PipSink
+import PipSinkWindows
 
 /// A notification of an element to its application: a signal and an element message on the bus, with the same name and
 /// the same values. Both are sent on the main actor's thread.
@@ -48,6 +49,22 @@ struct ElementSignal {
   /// are visible there from its next drawing on.
   static let drawWindow = ElementSignal("draw-window")
 
+  /// Tells the application what the pointer does on its overlay in picture-in-picture.
+  static func pointer(_ event: PointerEvent) -> ElementSignal {
+    let (name, button) =
+      switch event {
+      case .moved: ("moved", 0)
+      case .pressed(let button, _, _): ("pressed", button)
+      case .released(let button, _, _): ("released", button)
+      case .scrolled: ("scrolled", 0)
+      case .left: ("left", 0)
+      }
+    let place = event.position ?? (0, 0)
+    return ElementSignal(
+      "pip-pointer", ("event", .text(name)), ("x", .number(place.x)), ("y", .number(place.y)),
+      ("button", .unsigned(UInt64(clamping: button))))
+  }
+
   /// Tells the application that no frame of the stream has come for too long.
   static let stalled = ElementSignal("stalled")
   /// Tells the application that a stream which has stalled plays again.
@@ -63,7 +80,8 @@ struct ElementSignal {
 
   /// Registers the signals. It is called when the element's class is initialized.
   static func install(on type: GType) {
-    for signal in examples.compactMap({ ElementSignal($0) }) + [drawWindow, demandChanged(.hidden), stalled, resumed] {
+    let others = [drawWindow, demandChanged(.hidden), pointer(.left), stalled, resumed]
+    for signal in examples.compactMap({ ElementSignal($0) }) + others {
       var types = signal.values.map(\.value.type)
       g_signal_newv(
         signal.name, type, G_SIGNAL_RUN_LAST, nil, nil, nil, nil, PIPSINK_TYPE_NONE, guint(types.count), &types)

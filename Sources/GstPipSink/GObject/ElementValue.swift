@@ -5,12 +5,14 @@ enum ElementValue {
   case text(String)
   case unsigned(UInt64)
   case flag(Bool)
+  case number(Double)
 
   var type: GType {
     switch self {
     case .text: PIPSINK_TYPE_STRING
     case .unsigned: PIPSINK_TYPE_UINT64
     case .flag: PIPSINK_TYPE_BOOLEAN
+    case .number: PIPSINK_TYPE_DOUBLE
     }
   }
 
@@ -22,6 +24,7 @@ enum ElementValue {
     case .text(let text): g_value_set_string(&value, text)
     case .unsigned(let number): g_value_set_uint64(&value, guint64(number))
     case .flag(let isSet): g_value_set_boolean(&value, isSet ? 1 : 0)
+    case .number(let number): g_value_set_double(&value, number)
     }
     return value
   }

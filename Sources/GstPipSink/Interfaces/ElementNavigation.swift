@@ -11,24 +11,21 @@ enum ElementNavigation {
   /// - Parameter surface: the size of the surface that the pointer is on, in pixels.
   static func send(_ event: PointerEvent, on surface: PictureSize, to member: SessionMember) {
     guard let latest = member.session.router.latestSampleBuffer(of: member.streamID) else { return }
-    let (x, y) =
-      switch event {
-      case .moved(let x, let y), .pressed(_, let x, let y), .released(_, let x, let y), .scrolled(let x, let y, _, _):
-        (x, y)
-      }
+    guard let (x, y) = event.position else { return }
     let place = member.layer.videoGravity.pixel(
       at: (x, y), of: surface, in: latest.formatDescription, visible: latest.pixelBuffer.visibleRect,
       orientation: latest.orientation)
-    let navigation =
-      switch event {
-      case .moved: gst_navigation_event_new_mouse_move(place.x, place.y, noModifiers)
-      case .pressed(let button, _, _):
-        gst_navigation_event_new_mouse_button_press(gint(button), place.x, place.y, noModifiers)
-      case .released(let button, _, _):
-        gst_navigation_event_new_mouse_button_release(gint(button), place.x, place.y, noModifiers)
-      case .scrolled(_, _, let deltaX, let deltaY):
-        gst_navigation_event_new_mouse_scroll(place.x, place.y, deltaX, deltaY, noModifiers)
-      }
+    let navigation: UnsafeMutablePointer<GstEvent>?
+    switch event {
+    case .moved: navigation = gst_navigation_event_new_mouse_move(place.x, place.y, noModifiers)
+    case .pressed(let button, _, _):
+      navigation = gst_navigation_event_new_mouse_button_press(gint(button), place.x, place.y, noModifiers)
+    case .released(let button, _, _):
+      navigation = gst_navigation_event_new_mouse_button_release(gint(button), place.x, place.y, noModifiers)
+    case .scrolled(_, _, let deltaX, let deltaY):
+      navigation = gst_navigation_event_new_mouse_scroll(place.x, place.y, deltaX, deltaY, noModifiers)
+    case .left: return
+    }
     send(navigation, to: member)
   }
 

@@ -56,6 +56,11 @@ final class ElementDisplay: ScreenKeepingDisplay {
     set { base.eventHandler = newValue }
   }
 
+  /// What the application draws in the picture-in-picture window. Where there is no window, it has no effect.
+  var pictureInPictureContent: PictureInPictureContent? {
+    get { (base as? ContainerDisplay)?.pictureInPictureContent }
+    set { (base as? ContainerDisplay)?.pictureInPictureContent = newValue }
+  }
   func keepScreenOn(_ isKeptOn: Bool) { (base as? any ScreenKeepingDisplay)?.keepScreenOn(isKeptOn) }
 
   /// Sets the member whose stream is added next.

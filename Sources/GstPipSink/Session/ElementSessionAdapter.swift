@@ -124,6 +124,7 @@ final class ElementSessionAdapter {
     }
     if settings.controls != old.controls { offerControls(of: member) }
     if settings.layout != old.layout { controller.configuration.layout = settings.layout }
+    if settings.overlay !== old.overlay { display.pictureInPictureContent = settings.overlay?.makeContent(for: member) }
     if settings.opacity != old.opacity { controller.configuration.opacity = settings.opacity }
     if settings.isClickThrough != old.isClickThrough {
       controller.configuration.isClickThrough = settings.isClickThrough

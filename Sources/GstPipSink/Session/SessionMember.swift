@@ -80,6 +80,9 @@ final class SessionMember: Sendable {
     if state == .playing, wasStalled { emit(.resumed) }
   }
 
+  /// Notifies the application of what the pointer does on its overlay in picture-in-picture.
+  func note(_ event: PointerEvent) { emit(.pointer(event)) }
+
   private func emit(_ signal: ElementSignal) {
     signal.emit(on: element, session: session.name, streamID: streamID)
   }

@@ -13,6 +13,11 @@ open class ContainerDisplay: ScreenKeepingDisplay {
   public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
   /// The display's first picture-in-picture window. It is always the same one.
   public var pictureInPictureHost: any PictureInPictureHost { pictureInPictureWindow }
+  /// What the app draws itself in the display's first picture-in-picture window; nil for nothing.
+  public var pictureInPictureContent: PictureInPictureContent? {
+    get { pictureInPictureWindow.content }
+    set { pictureInPictureWindow.content = newValue }
+  }
   /// The views that are in the container, by their streams.
   public private(set) var views: [StreamID: RemoteVideoView] = [:]
   /// Called when the pointer does something in a stream's view. The size is the view's, in pixels.

@@ -206,7 +206,7 @@ public final class RemoteVideoView {
       isPressed = false
       if button.contains(x: Int(x), y: Int(y)) { pictureInPictureToggled?() }
       return true
-    case .pressed, .released, .scrolled: return false
+    case .pressed, .released, .scrolled, .left: return false
     }
   }
 
@@ -232,4 +232,15 @@ public enum PointerEvent: Sendable {
   case released(button: Int, x: Double, y: Double)
   /// The wheel was turned. `deltaX` and `deltaY` are in steps of the wheel; right and down are positive.
   case scrolled(x: Double, y: Double, deltaX: Double, deltaY: Double)
+  /// The pointer has left.
+  case left
+
+  /// Where it happened; nil where the pointer has left.
+  package var position: (x: Double, y: Double)? {
+    switch self {
+    case .moved(let x, let y), .pressed(_, let x, let y), .released(_, let x, let y), .scrolled(let x, let y, _, _):
+      (x, y)
+    case .left: nil
+    }
+  }
 }

@@ -31,6 +31,34 @@ final class OverlayImage: @unchecked Sendable {
   /// Whether the image has pixels. It has none when cairo could not allocate memory for them.
   var hasPixels: Bool { cairo_image_surface_get_data(surface) != nil }
 
+  /// The rectangles in which the image has anything: bands of rows with such pixels, as wide as necessary. Few empty rows
+  /// do not divide a band.
+  var visibleBands: [PictureRect] {
+    guard let pixels = cairo_image_surface_get_data(surface) else { return [] }
+    let stride = Int(cairo_image_surface_get_stride(surface))
+    var bands: [PictureRect] = []
+    for y in 0..<size.height {
+      // Colours are multiplied by alpha, so that transparent pixels are 0.
+      let row = UnsafeBufferPointer(start: pixels + y * stride, count: size.width * 4)
+      guard let first = row.firstIndex(where: { $0 != 0 }), let last = row.lastIndex(where: { $0 != 0 }) else {
+        continue
+      }
+      let (left, right) = (first / 4, last / 4 + 1)
+      if let band = bands.last, y - band.y - band.height < 8 {
+        let (start, end) = (min(band.x, left), max(band.x + band.width, right))
+        bands[bands.count - 1] = PictureRect(x: start, y: band.y, width: end - start, height: y + 1 - band.y)
+      } else {
+        bands.append(PictureRect(x: left, y: y, width: right - left, height: 1))
+      }
+    }
+    return bands
+  }
+
+  /// A part of the image.
+  func cropped(to rectangle: PictureRect) -> OverlayImage {
+    OverlayImage(rectangle.size, scale: 1) { paint(on: $0, x: -rectangle.x, y: -rectangle.y, 1) }
+  }
+
   /// Blends the image over a picture at full opacity.
   ///
   /// - Parameters:

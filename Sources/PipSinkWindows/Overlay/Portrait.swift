@@ -1,4 +1,3 @@
-import CLibYUV
 import CWindows
 import PipSink
 
@@ -34,7 +33,11 @@ struct Portrait: Hashable {
       cairo_fill_preserve(context)
       cairo_save(context)
       cairo_clip(context)
-      Self.draw(image, diameter: diameter, x: x, y: y, on: context)
+      // The middle of the image, whose shorter side is as long as the disc is wide.
+      let scale = diameter / Double(min(image.size.width, image.size.height))
+      image.draw(
+        on: context, x: x - Double(image.size.width) * scale / 2, y: y - Double(image.size.height) * scale / 2,
+        scale: (scale, scale))
       cairo_restore(context)
     case .initials(let initials):
       cairo_fill(context)
@@ -46,24 +49,6 @@ struct Portrait: Hashable {
         pango_cairo_show_layout(context, layout)
       }
     }
-  }
-
-  /// Draws the middle of an image, whose shorter side is as long as the disc is wide.
-  private static func draw(_ image: BGRAImage, diameter: Double, x: Double, y: Double, on context: OpaquePointer) {
-    let (width, height) = (Int32(image.size.width), Int32(image.size.height))
-    let surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height)
-    defer { cairo_surface_destroy(surface) }
-    guard let pixels = cairo_image_surface_get_data(surface) else { return }
-    // Cairo's colours are multiplied by alpha.
-    ARGBAttenuate(image.bytes, width * 4, pixels, cairo_image_surface_get_stride(surface), width, height)
-    cairo_surface_mark_dirty(surface)
-    let scale = diameter / Double(min(width, height))
-    cairo_translate(context, x, y)
-    cairo_scale(context, scale, scale)
-    cairo_set_source_surface(context, surface, -Double(width) / 2, -Double(height) / 2)
-    // The edges of a small image do not become transparent.
-    cairo_pattern_set_extend(cairo_get_source(context), CAIRO_EXTEND_PAD)
-    cairo_paint(context)
   }
 
   /// The colour of the disc behind initials. White on it has a contrast of at least 4.5 to 1 (WCAG 2).

@@ -1,10 +1,10 @@
 import PipSink
 
-/// What is drawn over the pictures: a text that covers them, the microphone, the controls.
+/// What is drawn over the pictures: a text that covers them, the microphone, what the app draws, the controls.
 extension PictureInPictureWindow {
   func draw() {
     guard isOpen, let presentation, let scale = native?.scale, size.isValid else { return }
-    let controls = controls.parts(presentation, size: size)
+    let above = (content?.parts(in: size, scale: scale) ?? []) + controls.parts(presentation, size: size)
     for place in presentation.places {
       guard rectangles.count > place.slot, let picture = rectangles[place.slot] else { continue }
       var parts = signs(of: place, in: picture, presentation).parts(&labels, scale: scale)
@@ -12,9 +12,9 @@ extension PictureInPictureWindow {
         let count = labels[.name("+\(presentation.overflowCount)", width: picture.width), scale]
         parts.append(.init(image: count, origin: (picture.x + picture.width - count.size.width, picture.y)))
       }
-      overlays[place.slot].set(parts + controls, over: [slots[place.slot]])
+      overlays[place.slot].set(parts + above, over: [slots[place.slot]])
     }
-    gaps.draw(controls)
+    gaps.draw(above)
     labels.forgetUnused()
   }
 

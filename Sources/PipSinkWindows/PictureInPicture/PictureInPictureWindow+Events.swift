@@ -10,14 +10,15 @@ extension PictureInPictureWindow {
     case .pressed(let button, let place, let time):
       // The keyboard comes because of the press now.
       awaitsKeyboard = false
-      if button == 1 { pointer.press(place, time) }
-    case .released(let button, let place):
-      if button == 1 { pointer.release(place) }
+      pointer.press(button, place, time)
+    case .released(let button, let place): pointer.release(button, place)
     case .moved(let place): pointer.move(place)
     case .entered: pointer.enter()
-    case .scrolled(_, _, let deltaY): scroll(deltaY)
+    case .scrolled(let place, let deltaX, let deltaY):
+      if !pointer.scroll(place, deltaX, deltaY) { scroll(deltaY) }
     case .left:
       controls.leave()
+      pointer.leave()
       scrollRest = 0
     case .keyboard(let isHere): didChangeKeyboard(isHere)
     case .key(let key): press(key)

@@ -49,7 +49,7 @@ extension PictureInPictureWindow {
 
   /// Lets frames be shown in the places that there are.
   func showPlaces() {
-    let shown = Set(presentation?.places.map(\.slot) ?? [])
+    let shown = Set(content?.hidesPictures == true ? [] : presentation?.places.map(\.slot) ?? [])
     for (index, slot) in slots.enumerated() { slot.isShown = isOpen && shown.contains(index) }
   }
 

@@ -42,6 +42,20 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   package var focusChanged: (@MainActor () -> Void)?
   /// Whether a control is to be used with the keyboard as soon as that has come.
   var awaitsKeyboard = false
+  /// What the app draws itself in the window; nil for nothing. It stays while the window is closed.
+  public var content: PictureInPictureContent? {
+    didSet {
+      guard content !== oldValue else { return }
+      oldValue?.changed = nil
+      content?.changed = { [weak self] in
+        self?.draw()
+        self?.native?.flush()
+      }
+      showPlaces()
+      draw()
+      native?.flush()
+    }
+  }
   /// Returns the monitor to open on when none is remembered, which is that of the app's window.
   package var preferredMonitor: (() -> WindowMonitor?)?
 

@@ -5,7 +5,8 @@ import PipSink
 /// A drag at a corner resizes the window, and a drag anywhere else moves it or the small picture in it; when it is
 /// released, the window snaps to the nearest corner of its monitor, and the small picture to that of the window. A click
 /// on a control performs its action, a press on the bar for seeking moves its knob, and a double click goes back to the
-/// app. Where that is wanted, the window goes out of the way of a pointer that comes.
+/// app. What the app draws in the window comes after the controls and before the drags. Where that is wanted, the window
+/// goes out of the way of a pointer that comes.
 @MainActor
 final class WindowPointer {
   typealias Place = WindowEvent.Place
@@ -22,6 +23,8 @@ final class WindowPointer {
   private var drag: Drag?
   /// The small picture's rectangle, in pixels, when the user began to drag it, and where.
   private var smallDrag: (start: PictureRect, place: Place)?
+  /// Whether the button is held down on something that the app has drawn in the window.
+  private var isContents = false
   private var lastPress: (place: Place, time: UInt32)?
   /// Whether the pointer has entered the window and has not moved in it.
   private var isNew = false
@@ -46,6 +49,10 @@ final class WindowPointer {
   /// Ends a drag or a press without any effect.
   func cancel() {
     drag = nil
+    if isContents {
+      isContents = false
+      leave()
+    }
     window.controls.release(on: nil)
     _ = window.controls.endSeeking()
     if let small = smallDrag {
@@ -81,13 +88,21 @@ final class WindowPointer {
     window.controls.action(x: Int(place.x / scale), y: Int(place.y / scale))
   }
 
-  func press(_ place: Place, _ time: UInt32) {
+  func press(_ button: Int, _ place: Place, _ time: UInt32) {
+    guard button == 1 else {
+      _ = tell(place) { .pressed(button: button, x: $0, y: $1) }
+      return
+    }
     if let action = control(at: place) {
       lastPress = nil
       return action == .seek ? window.controls.seek(toX: place.x / scale) : window.controls.press(action)
     }
     // A finger presses without having moved over the window before.
     window.controls.show()
+    if tell(place, { .pressed(button: 1, x: $0, y: $1) }) {
+      (isContents, lastPress) = (true, nil)
+      return
+    }
     let last = lastPress
     lastPress = (place, time)
     if let last, time &- last.time <= Self.doubleClickTime, isNear(last.place, place) {
@@ -106,6 +121,23 @@ final class WindowPointer {
     if !native.isFullscreen, native.beginDrag(grip, at: place) { drag = Drag(start: start, grip: grip) }
   }
 
+  /// - Returns: whether what the app draws in the window wants the turn of the wheel.
+  func scroll(_ place: Place, _ deltaX: Double, _ deltaY: Double) -> Bool {
+    tell(place) { .scrolled(x: $0, y: $1, deltaX: deltaX, deltaY: deltaY) }
+  }
+
+  /// Called when the pointer has gone.
+  func leave() { _ = window.content?.handle(.left) }
+
+  /// Tells what the app draws in the window of an event.
+  ///
+  /// - Returns: whether it was meant for that.
+  private func tell(_ place: Place, _ event: (_ x: Double, _ y: Double) -> PointerEvent) -> Bool {
+    guard let content = window.content else { return false }
+    let scale = content.usesPixels ? 1 : scale
+    return content.handle(event(place.x / scale, place.y / scale))
+  }
+
   private func isNear(_ one: Place, _ other: Place) -> Bool {
     let distance = (one.onScreen ?? SIMD2(one.x, one.y)) - (other.onScreen ?? SIMD2(other.x, other.y))
     return max(abs(distance.x), abs(distance.y)) <= Self.doubleClickDistance * scale
@@ -116,6 +148,10 @@ final class WindowPointer {
     self.isNew = false
     if isNew, mayStepAside { return stepAside() }
     if window.controls.isSeeking { return window.controls.seek(toX: place.x / scale) }
+    if drag == nil, smallDrag == nil {
+      _ = tell(place) { .moved(x: $0, y: $1) }
+      if isContents { return }
+    }
     if let small = smallDrag {
       return window.dragSmallPicture(
         small.start, x: Int(place.x - small.place.x), y: Int(place.y - small.place.y))
@@ -134,7 +170,12 @@ final class WindowPointer {
     }
   }
 
-  func release(_ place: Place) {
+  func release(_ button: Int, _ place: Place) {
+    if button != 1 || isContents {
+      if button == 1 { isContents = false }
+      _ = tell(place) { .released(button: button, x: $0, y: $1) }
+      return
+    }
     if let time = window.controls.endSeeking() {
       window.eventHandler?(.seek(to: time))
       return

@@ -122,7 +122,9 @@ enum Introspection {
       values = all.map { String(cString: $0.value_nick) }
       let value = all.first { $0.value == own.default_value }.map { String(cString: $0.value_nick) } ?? ""
       words = ["enumeration", "default \"\(value)\""]
-    case "GParamBoxed": words = ["structure"]
+    case "GParamBoxed":
+      let type = specification.pointee.value_type
+      words = [type == gst_structure_get_type() ? "structure" : String(cString: g_type_name(type))]
     case "GParamObject": words = ["object"]
     case "GstParamArray": words = ["array"]
     default: words = [kind]

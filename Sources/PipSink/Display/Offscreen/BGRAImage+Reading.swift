@@ -89,17 +89,8 @@ extension BGRAImage {
     }
     let format = try VideoFormatDescription.shared(for: caps)
     return try MappedFrame.withMapped(buffer, formatDescription: format) { frame in
-      frame.plane(0).withBytes { bytes, layout in
-        var pixels: [UInt8] = []
-        pixels.reserveCapacity(layout.width * layout.height * 4)
-        bytes.withUnsafeBytes { bytes in
-          for row in 0..<layout.height {
-            let start = row * layout.bytesPerRow
-            pixels += bytes[start..<start + layout.width * 4]
-          }
-        }
-        return BGRAImage(size: PictureSize(width: layout.width, height: layout.height), bytes: pixels)
-      }
+      let plane = frame.plane(0)
+      return BGRAImage(size: frame.visible.size, copying: plane.data, stride: plane.stride)
     }
   }
 

@@ -18,6 +18,18 @@ public struct BGRAImage: Equatable, Sendable, CustomStringConvertible {
     self.bytes = bytes
   }
 
+  /// Copies pixels.
+  ///
+  /// - Parameters:
+  ///   - pixels: the first row, of pixels as in ``bytes``.
+  ///   - stride: the number of bytes from one row to the next.
+  init(size: PictureSize, copying pixels: UnsafePointer<UInt8>, stride: Int) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size.width * size.height * 4)
+    for row in 0..<size.height { bytes += UnsafeBufferPointer(start: pixels + row * stride, count: size.width * 4) }
+    self.init(size: size, bytes: bytes)
+  }
+
   /// Makes an image from pixels whose alpha is undefined.
   ///
   /// - Parameter opaque: the pixels in the format of ``bytes``, of which the fourth byte of each is ignored.

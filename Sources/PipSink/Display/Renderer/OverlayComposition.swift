@@ -4,7 +4,7 @@ import CGStreamer
 /// GstVideoOverlayCompositionMeta.
 ///
 /// It is valid while the frame's pixel buffer lives.
-struct OverlayComposition {
+package struct OverlayComposition {
   /// One of the pictures.
   struct Rectangle {
     fileprivate let pointer: OpaquePointer
@@ -19,9 +19,20 @@ struct OverlayComposition {
     func withPixels<Result, Failure: Error>(
       _ body: (Picture) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
+      try withPixels(alpha: GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA) { size, pixels, stride throws(Failure) in
+        try body(Picture(packed: .bgra, size: size, data: pixels, stride: Int32(stride)))
+      }
+    }
+
+    /// - Parameters:
+    ///   - alpha: whether the pixels' colours are multiplied by alpha.
+    ///   - body: is called with the picture's size, the first row of its BGRA pixels, and the bytes between two rows.
+    fileprivate func withPixels<Result, Failure: Error>(
+      alpha: GstVideoOverlayFormatFlags,
+      _ body: (PictureSize, UnsafeMutablePointer<UInt8>, Int) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
       guard
-        let buffer = gst_video_overlay_rectangle_get_pixels_unscaled_argb(
-          pointer, GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA),
+        let buffer = gst_video_overlay_rectangle_get_pixels_unscaled_argb(pointer, alpha),
         let meta = gst_buffer_get_video_meta(buffer)
       else { return nil }
       let size = PictureSize(width: Int(meta.pointee.width), height: Int(meta.pointee.height))
@@ -32,7 +43,7 @@ struct OverlayComposition {
       else { return nil }
       defer { gst_video_frame_unmap(&frame) }
       guard let pixels = frame.data.0?.assumingMemoryBound(to: UInt8.self) else { return nil }
-      return try body(Picture(packed: .bgra, size: size, data: pixels, stride: frame.info.stride.0))
+      return try body(size, pixels, Int(frame.info.stride.0))
     }
   }
 
@@ -43,6 +54,10 @@ struct OverlayComposition {
   /// - Returns: nil where the frame has none.
   init?(of pixelBuffer: PixelBuffer) {
     guard let composition = pixelBuffer.overlayComposition else { return nil }
+    self.init(composition)
+  }
+
+  private init(_ composition: OpaquePointer) {
     rectangles = (0..<gst_video_overlay_composition_n_rectangles(composition)).compactMap { index in
       guard let rectangle = gst_video_overlay_composition_get_rectangle(composition, index) else { return nil }
       var (x, y, width, height): (gint, gint, guint, guint) = (0, 0, 0, 0)
@@ -51,6 +66,18 @@ struct OverlayComposition {
       guard place.size.isValid else { return nil }
       return Rectangle(
         pointer: rectangle, number: gst_video_overlay_rectangle_get_seqnum(rectangle), place: place)
+    }
+  }
+
+  /// Copies the pictures of a composition, and their places. A picture whose pixels cannot be read is left out.
+  package static func images(
+    of composition: OpaquePointer
+  ) -> [(image: BGRAImage, place: PictureRect)] {
+    OverlayComposition(composition).rectangles.compactMap { rectangle in
+      let image = rectangle.withPixels(alpha: GST_VIDEO_OVERLAY_FORMAT_FLAG_NONE) { size, pixels, stride in
+        BGRAImage(size: size, copying: pixels, stride: stride)
+      }
+      return image.map { ($0, rectangle.place) }
     }
   }
 }
