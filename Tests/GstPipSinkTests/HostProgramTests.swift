@@ -97,6 +97,11 @@ struct HostProgramTests {
     try await server.tool("xdotool", "click", "3")
     #expect(await run.wait(forText: "pressed 120 70 3\n"))
     #expect(try await eventually { try await green().isEmpty })
+    #expect(try await eventually { try await green() == [100, 60, 100, 50] }, "it was set again")
+    // What an element has drawn goes with it. The window belongs to the other one.
+    try await server.tool("xdotool", "click", "3")
+    #expect(try await eventually { try await green().isEmpty })
+    #expect(try await server.screenshot().pixel(window.x + 120, window.y + 70)[2] > 200)
     #expect(!run.errors.contains("CRITICAL"), "\(run.errors)")
     run.stop()
   }

@@ -61,6 +61,7 @@ final class ElementDisplay: ScreenKeepingDisplay {
     get { (base as? ContainerDisplay)?.pictureInPictureContent }
     set { (base as? ContainerDisplay)?.pictureInPictureContent = newValue }
   }
+
   func keepScreenOn(_ isKeptOn: Bool) { (base as? any ScreenKeepingDisplay)?.keepScreenOn(isKeptOn) }
 
   /// Sets the member whose stream is added next.

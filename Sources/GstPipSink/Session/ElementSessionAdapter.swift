@@ -10,6 +10,8 @@ final class ElementSessionAdapter {
   private let display: ElementDisplay
   let session: PictureInPictureSession
   var members: [SessionMember] = []
+  /// The element whose application has drawn over picture-in-picture.
+  private weak var overlayOwner: SessionMember?
   /// The stream that was requested for picture-in-picture and is not shown there yet.
   private var awaited: StreamID? {
     didSet {
@@ -101,6 +103,7 @@ final class ElementSessionAdapter {
     requests = requests.filter { pipelines.contains($0.key) }
     said[member.streamID] = nil
     if awaited == member.streamID { awaited = nil }
+    if overlayOwner === member { setOverlay(of: member, nil) }
     // The session does not have the stream if it could not be shown.
     try? session.removeStream(member.streamID)
     secondStream.apply(members, to: session)
@@ -124,7 +127,7 @@ final class ElementSessionAdapter {
     }
     if settings.controls != old.controls { offerControls(of: member) }
     if settings.layout != old.layout { controller.configuration.layout = settings.layout }
-    if settings.overlay !== old.overlay { display.pictureInPictureContent = settings.overlay?.makeContent(for: member) }
+    if settings.overlay !== old.overlay { setOverlay(of: member, settings.overlay) }
     if settings.opacity != old.opacity { controller.configuration.opacity = settings.opacity }
     if settings.isClickThrough != old.isClickThrough {
       controller.configuration.isClickThrough = settings.isClickThrough
@@ -151,6 +154,11 @@ final class ElementSessionAdapter {
     }
     let isAutomatic = members.contains { $0.settings.isAutomatic }
     if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
+  }
+
+  private func setOverlay(of member: SessionMember, _ overlay: ElementOverlay?) {
+    overlayOwner = overlay == nil ? nil : member
+    display.pictureInPictureContent = overlay?.makeContent(for: member)
   }
 
   /// Applies what the application has changed of what is shown of the person in a stream.

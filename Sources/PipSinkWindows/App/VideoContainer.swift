@@ -118,7 +118,7 @@ public final class VideoContainer {
     case .exposed: draw()
     case .moved(let place):
       let view = isButtonHeld ? hovered : view(at: place)
-      if view !== hovered { hovered?.pointerDidLeave() }
+      if view !== hovered { leave() }
       hovered = view
       return send(place, to: view) { .moved(x: $0, y: $1) }
     case .pressed(let button, let place, _):
@@ -131,11 +131,18 @@ public final class VideoContainer {
     case .scrolled(let place, let deltaX, let deltaY):
       return send(place, to: view(at: place)) { .scrolled(x: $0, y: $1, deltaX: deltaX, deltaY: deltaY) }
     case .left:
-      hovered?.pointerDidLeave()
+      leave()
       hovered = nil
     case .entered, .key, .keyboard, .closeRequested, .stateChanged, .screenChanged, .dragLost, .lost: break
     }
     return false
+  }
+
+  /// Tells the view that the pointer was on.
+  private func leave() {
+    guard let hovered else { return }
+    hovered.pointerDidLeave()
+    if let size = hovered.rectangle?.size { hovered.pointerHandler?(.left, size) }
   }
 
   private func view(at place: WindowEvent.Place) -> RemoteVideoView? {
