@@ -76,6 +76,9 @@ extension BusInterface {
         },
         BusMethod("SetMirrored", .stream("stream"), .bool("mirrored")) { try $0.setMirrored($2, of: $1) },
         BusMethod("SetScreenShare", .stream("stream"), .bool("screenShare")) { try $0.setScreenShare($2, of: $1) },
+        BusMethod("SetPictureInPictureAllowed", .stream("stream"), .bool("allowed")) {
+          try $0.setPictureInPictureAllowed($2, of: $1)
+        },
         BusMethod("SetGravity", .stream("stream"), .choice("gravity", of: VideoGravity.self)) {
           try $0.setVideoGravity($2, of: $1)
         },

@@ -130,4 +130,18 @@ import Testing
     let unknown = try await Demo.play(["videotestsrc ! appsink name=a", "--screen-share", "nobody"])
     #expect(unknown.status == 64 && unknown.errors.contains("nobody"))
   }
+
+  @Test func aStreamIsKeptOutOfPictureInPicture() async throws {
+    let result = try await Demo.play([
+      "--stream", "a=\(Self.live)", "--stream", "b=\(Self.live)", "--pip-exclude", "a", "--mode", "pip",
+      "--surface", "offscreen", "--duration", "2", "--report", "-", "--at", "1=pip:a",
+    ])
+    // An action that was refused is something that could not be shown.
+    #expect(result.status == 74, "\(result.errors)")
+    #expect(result.errors.contains("\"a\" may not be in picture-in-picture"), "\(result.errors)")
+    let streams = try result.report().streams
+    #expect(streams["b"]?.pip == streams["b"]?.received && streams["a"]?.pip == 0)
+    let unknown = try await Demo.play(["videotestsrc ! appsink name=a", "--pip-exclude", "nobody"])
+    #expect(unknown.status == 64 && unknown.errors.contains("nobody"))
+  }
 }

@@ -201,4 +201,19 @@ import Testing
     harness.emit("toggle-pip")
     #expect(harness.elementMessages(until: "pip-failed").last == "pip-failed")
   }
+
+  @Test func aStreamThatMayNotBeInPictureInPictureLeavesItAndIsRefused() async throws {
+    let harness = try ElementHarness("surface=offscreen sync=false session=\(#function)")
+    harness.setCaps()
+    harness.push()
+    harness.emit("start-pip")
+    #expect(harness.elementMessages(until: "pip-did-start").last == "pip-did-start")
+    harness.set("pip-allowed", "false")
+    #expect(harness.elementMessages(until: "pip-did-stop").last == "pip-did-stop")
+    harness.emit("start-pip")
+    #expect(harness.elementMessages(until: "pip-failed").last == "pip-failed")
+    harness.set("pip-allowed", "true")
+    harness.emit("start-pip")
+    #expect(harness.elementMessages(until: "pip-did-start").last == "pip-did-start")
+  }
 }

@@ -357,6 +357,7 @@ import Testing
     ("StartPlayingStream", ["", "videotestsrc ! appsink"]), ("StartPlayingStream", ["c", ""]),
     ("StopPlayingStream", [""]), ("SetCameraState", ["", "on"]), ("SetCameraState", ["a", "dim"]),
     ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
+    ("SetPictureInPictureAllowed", ["", .bool(true)]),
     ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
     ("SetConnectionQuality", ["", "good"]), ("SetConnectionQuality", ["a", "bad"]), ("SetImage", ["", "/nowhere.png"]),
     ("SetMirrored", ["", .bool(true)]),

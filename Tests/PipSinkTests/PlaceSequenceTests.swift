@@ -77,6 +77,8 @@ import Testing
     let cameras: Cameras
     private var random: SeededGenerator
     private var inputs: [StreamID: StreamInput] = [:]
+    /// The streams that may not be in picture-in-picture.
+    private var excluded: Set<StreamID> = []
     private(set) var steps: [String] = []
     /// The moves of streams that have left.
     private(set) var changes: [SurfaceChange] = []
@@ -109,13 +111,14 @@ import Testing
 
     func step() throws {
       let id = PlaceSequenceTests.pictures.keys.sorted().randomElement(using: &random) ?? "a"
-      let kind = Int.random(in: 0..<14, using: &random)
+      let kind = Int.random(in: 0..<15, using: &random)
       steps.append("\(kind) \(id)")
       switch kind {
       case 0, 1: try join(id)
       case 2:
         guard inputs.removeValue(forKey: id) != nil else { return }
         cameras.set(nil, id, of: self)
+        excluded.remove(id)
         try session.removeStream(id)
       case 3, 4:
         guard let input = inputs[id] else { return }
@@ -132,6 +135,10 @@ import Testing
         let layout = PictureInPictureLayout.allCases.randomElement(using: &random) ?? .single
         steps.append(layout.rawValue)
         session.controller.configuration.layout = layout
+      case 13:
+        guard inputs[id] != nil else { return }
+        if excluded.remove(id) == nil { excluded.insert(id) }
+        try session.setPictureInPictureAllowed(!excluded.contains(id), of: id)
       default: try? session.startPictureInPicture()
       }
     }
@@ -140,7 +147,9 @@ import Testing
     var contradiction: String? {
       let selector = session.controller.streamSelector
       let (places, streams) = (selector.places, selector.streams)
-      if Set(streams.map(\.id)) != Set(inputs.keys) { return "the selector has \(streams.map(\.id))" }
+      let allowed = Set(inputs.keys).subtracting(excluded)
+      if Set(streams.map(\.id)) != allowed { return "the selector has \(streams.map(\.id))" }
+      if places.contains(where: { excluded.contains($0.streamID) }) { return "a stream is there that may not be" }
       if Set(places.map(\.streamID)).count < places.count { return "a stream is in two places" }
       for wish in selector.requests {
         guard let wish, selector.mayShow(wish), !places.contains(where: { $0.streamID == wish }) else { continue }

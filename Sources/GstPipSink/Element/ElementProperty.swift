@@ -67,6 +67,10 @@ struct ElementProperty: Sendable {
       "pip-steps-aside", "Picture-in-picture steps aside",
       "Whether the session's picture-in-picture window goes to another corner when the pointer comes to it",
       whenPlaying, \.stepsAside),
+    boolean(
+      "pip-allowed", "Picture-in-picture allowed",
+      "Whether the stream may be in picture-in-picture; false for something private, for instance", whenPlaying,
+      \.isAllowedInPictureInPicture),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
     boolean(
       "force-aspect-ratio", "Force aspect ratio",

@@ -34,6 +34,8 @@ struct ElementSettings: Sendable {
   var controls: String?
   /// The opacity of that window.
   var opacity = 1.0
+  /// Whether the stream may be in picture-in-picture.
+  var isAllowedInPictureInPicture = true
   /// What the application draws over that window's pictures; nil for nothing.
   var overlay: ElementOverlay?
   /// Whether that window lets presses through to what is below it.

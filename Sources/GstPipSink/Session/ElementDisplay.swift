@@ -4,7 +4,7 @@ import PipSinkWindows
 
 /// The display of a session of elements. It shows streams in PipSink's windows, of which the app's opens with the first
 /// stream in it; in the window or the paintable that an application gives to its element; or in memory.
-final class ElementDisplay: ScreenKeepingDisplay {
+final class ElementDisplay: ScreenKeepingDisplay, PictureInPictureOfferingDisplay {
   private let base: any SessionDisplay
   /// Streams whose picture-in-picture window the user has closed while PipSink's window for the app was not open. They
   /// are not shown there until something asks for them, because closing a window does not ask for another.
@@ -63,6 +63,10 @@ final class ElementDisplay: ScreenKeepingDisplay {
   }
 
   func keepScreenOn(_ isKeptOn: Bool) { (base as? any ScreenKeepingDisplay)?.keepScreenOn(isKeptOn) }
+
+  func offerPictureInPicture(_ isOffered: Bool, of streamID: StreamID) {
+    (base as? any PictureInPictureOfferingDisplay)?.offerPictureInPicture(isOffered, of: streamID)
+  }
 
   /// Sets the member whose stream is added next.
   func set(_ member: SessionMember) { members[member.streamID] = member }

@@ -135,6 +135,9 @@ final class ElementSessionAdapter {
     if settings.stepsAside != old.stepsAside { controller.configuration.stepsAside = settings.stepsAside }
     // The session does not have the stream if it could not be shown.
     if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
+    if settings.isAllowedInPictureInPicture != old.isAllowedInPictureInPicture {
+      try? session.setPictureInPictureAllowed(settings.isAllowedInPictureInPicture, of: id)
+    }
     if settings.streamName != old.streamName { try? session.setName(settings.streamName, of: id) }
     try? session.setVideoGravity(settings.fitting, of: id)
     member.upstream?.suspendsDecoder = !settings.decodesInBackground

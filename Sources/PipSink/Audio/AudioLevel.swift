@@ -4,7 +4,7 @@ import Glibc
 /// How loud a stream was during one interval of its pipeline's `level` element (100 ms by default).
 public struct AudioLevel: Equatable, Sendable {
   /// The root mean square over all channels, in dBFS: 0 is the loudest square wave, -3 the loudest sine wave.
-  public var rms: Double
+  package var rms: Double
   /// The highest sample of all channels, in dBFS.
   package var peak: Double
 

@@ -13,6 +13,9 @@ extension PictureInPictureSession {
   public func startPictureInPicture(_ streamID: StreamID? = nil) throws(PipSinkError) {
     defer { updatePlaces() }
     if let streamID { try checkSource(streamID) }
+    if !known.isEmpty, known.values.allSatisfy(\.isExcluded) {
+      throw .pictureInPicture(.notPossible(reason: "no stream may be in picture-in-picture"))
+    }
     if let refusal = controller.refusal { throw refusal }
     if let streamID { controller.streamSelector.select(streamID) }
     try controller.startWhenReady()
@@ -22,8 +25,8 @@ extension PictureInPictureSession {
   /// picture, until another one is chosen. With nil, ``PictureInPictureController/streamSelector`` chooses again.
   ///
   /// - Throws: the errors of ``PictureInPictureController/setSource(streamID:)``, and
-  ///   ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself. Nothing has changed
-  ///   then.
+  ///   ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself, or that may not be
+  ///   in picture-in-picture. Nothing has changed then.
   public func setPictureInPictureSource(_ streamID: StreamID?) throws(PipSinkError) {
     defer { updatePlaces() }
     if let streamID { try checkSource(streamID) }
@@ -35,8 +38,45 @@ extension PictureInPictureSession {
     try controller.checkSource(streamID)
   }
 
-  /// - Throws: ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself.
+  /// Says that a stream may be in picture-in-picture, as every stream may at first, or that it may not, for instance
+  /// because it shows something private. Where it is in the window, another one with a picture is shown there instead,
+  /// or the window closes. The app offers no button for it.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, or ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a
+  ///   stream with a window for itself.
+  public func setPictureInPictureAllowed(_ isAllowed: Bool, of streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    guard known[streamID]?.isExcluded == isAllowed else { return }
+    if known[streamID]?.controller != nil { try checkWindow(of: streamID) }
+    known[streamID]?.isExcluded = !isAllowed
+    if !isAllowed { withdraw(streamID) }
+    offerPictureInPicture(isAllowed, of: streamID)
+    show(streamID)
+    updateAutomaticStart()
+  }
+
+  /// Has the session's window show other streams, or none, and nothing of this one from now on.
+  private func withdraw(_ streamID: StreamID) {
+    controller.streamSelector.giveAway(streamID)
+    if controller.currentStreamID == streamID {
+      controller.stop()
+    } else if router.table.entries[.primary]?.streamID == streamID {
+      // The other stream has no picture, so that nobody has told the router of it.
+      controller.removePicture(of: streamID)
+      router.leavePictureInPicture()
+    }
+  }
+
+  func offerPictureInPicture(_ isOffered: Bool, of id: StreamID) {
+    (display as? any PictureInPictureOfferingDisplay)?.offerPictureInPicture(isOffered, of: id)
+  }
+
+  /// - Throws: ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself, or that may
+  ///   not be in picture-in-picture.
   private func checkWindow(of streamID: StreamID) throws(PipSinkError) {
+    if known[streamID]?.isExcluded == true {
+      throw .pictureInPicture(.notPossible(reason: "\"\(streamID)\" may not be in picture-in-picture"))
+    }
     if known[streamID]?.controller != nil {
       throw .pictureInPicture(.notPossible(reason: "\"\(streamID)\" has a window for itself"))
     }
@@ -50,8 +90,8 @@ extension PictureInPictureSession {
   /// corner of the layout `speaker`. With nil there is no such stream any more.
   ///
   /// - Throws: the errors of ``PictureInPictureController/setSecondStream(_:)``, and
-  ///   ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself. Nothing has changed
-  ///   then.
+  ///   ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself, or that may not be
+  ///   in picture-in-picture. Nothing has changed then.
   public func setSecondPictureInPictureStream(_ streamID: StreamID?) throws(PipSinkError) {
     // The router may know a stream before the session, which could not notice the stream's end then.
     if let streamID {
@@ -104,10 +144,8 @@ extension PictureInPictureSession {
     updateBackgroundWatch()
   }
 
-  /// Whether all streams have windows for themselves.
-  private var ownStreamsAreGone: Bool {
-    !dedicatedControllers.isEmpty && controller.streamSelector.streams.isEmpty
-  }
+  /// Whether there are streams, and none that the session's window may show.
+  private var ownStreamsAreGone: Bool { !known.isEmpty && controller.streamSelector.streams.isEmpty }
 
   /// Informs the session that the app cannot be seen any more, or can be seen again. Displays with windows do that by
   /// themselves.
@@ -156,14 +194,15 @@ extension PictureInPictureSession {
   /// window does not choose the stream any more. Where it shows the stream, it shows another one with a picture instead,
   /// or closes: when there is none, and where it ends with its stream (``PictureInPictureEndAction/stop``).
   ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, or the errors of
-  ///   ``SessionDisplay/makePictureInPictureHost()``.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a
+  ///   stream that may not be in picture-in-picture, or the errors of ``SessionDisplay/makePictureInPictureHost()``.
   @discardableResult
   public func addPictureInPictureWindow(
     for streamID: StreamID
   ) throws(PipSinkError) -> PictureInPictureController {
     if let own = known[streamID]?.controller { return own }
     try check(streamID)
+    try checkWindow(of: streamID)
     var configuration = controller.configuration
     // The window stays while its stream may come back.
     configuration.endAction = .placeholder
@@ -176,8 +215,7 @@ extension PictureInPictureSession {
       self?.updatePlaces()
       self?.updateControls()
     }
-    controller.streamSelector.giveAway(streamID)
-    if controller.currentStreamID == streamID { controller.stop() }
+    withdraw(streamID)
     updateAutomaticStart()
     show(streamID)
     return new
@@ -189,4 +227,11 @@ extension PictureInPictureSession {
     await display.present()
     return display.canPresent
   }
+}
+
+/// A display that offers picture-in-picture for each of its streams.
+@MainActor
+package protocol PictureInPictureOfferingDisplay: SessionDisplay {
+  /// Offers picture-in-picture for a stream, as at first, or no longer. The stream need not have been added yet.
+  func offerPictureInPicture(_ isOffered: Bool, of streamID: StreamID)
 }

@@ -146,8 +146,10 @@ extension PictureInPictureSession {
     if new.participant.isMicrophoneOff { new.participant.isSpeaking = false }
     known[id] = new
     router.setMirrored(isMirrored(new, id), for: id)
-    (old.controller ?? controller).streamSelector.set(
-      id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
+    if !new.isExcluded {
+      (old.controller ?? controller).streamSelector.set(
+        id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
+    }
     if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }
     for sender in senders[id] ?? [] { updateDevices(of: new, id, for: sender) }
     if engine.localStreamIDs.contains(id) { updateHandledActions() }

@@ -97,6 +97,7 @@ extension PictureInPictureSession {
     if isRouted { router.removeStream(streamID) }
     display.removeStream(streamID)
     updatePlaces()
+    if startsAutomatically { updateAutomaticStart() }
     emit(.streamRemoved(streamID, summary))
     _ = stream?.endHandler?()
     for sender in senders[streamID] ?? [] { sender.streamWasRemoved() }
@@ -144,6 +145,7 @@ extension PictureInPictureSession {
       takeConfiguredSecondStream(id)
       prepare()
     }
+    if startsAutomatically { updateAutomaticStart() }
     emit(.streamAdded(id))
   }
 
@@ -162,16 +164,22 @@ extension PictureInPictureSession {
       chain = ProcessorChain(next: router.input(for: id), isTransparent: true)
       chain?.processors = configuration.processors[id] ?? []
     }
-    let stream = SessionStream(
+    var stream = SessionStream(
       state: state, layer: layer, chain: chain, participant: Participant(name: id.rawValue),
       isScreenShare: configuration.screenShareStreamIDs.contains(id),
       gravity: configuration.videoGravity, placeholder: .waiting)
+    if configuration.excludedStreamIDs.contains(id) {
+      stream.isExcluded = true
+      offerPictureInPicture(false, of: id)
+    }
     stream.fit()
     router.setMirrored(isMirrored(stream, id), for: id)
     return stream
   }
 
   private func forgetPlace(of id: StreamID) {
+    // The next stream with this ID may be in picture-in-picture.
+    offerPictureInPicture(true, of: id)
     router.removeStream(id)
     display.removeStream(id)
   }

@@ -19,6 +19,9 @@ public final class PictureInPictureSession {
     public var mirrorsLocalStreams = true
     /// The streams that show somebody's screen (``setScreenShare(_:of:)``). They need not exist yet.
     public var screenShareStreamIDs: Set<StreamID> = []
+    /// The streams that are never in picture-in-picture, as ``setPictureInPictureAllowed(_:of:)`` says of a stream that
+    /// is there.
+    package var excludedStreamIDs: Set<StreamID> = []
     /// The stream that the user wants in picture-in-picture, which need not exist yet. It is shown whenever it has a
     /// picture, and otherwise another one is. With nil the stream selector chooses.
     public var pictureInPictureStreamID: StreamID?
@@ -145,14 +148,17 @@ public final class PictureInPictureSession {
   ) throws(PipSinkError) {
     var selector = PictureInPictureStreamSelector(policy: configuration.streamSelectorPolicy)
     selector.isManaged = true
-    selector.select(configuration.pictureInPictureStreamID)
+    let wanted = configuration.pictureInPictureStreamID.flatMap { id in
+      configuration.excludedStreamIDs.contains(id) ? nil : id
+    }
+    selector.select(wanted)
     engine.localStreamIDs = configuration.localStreamIDs
-    for id in engine.streamIDs {
+    for id in engine.streamIDs where !configuration.excludedStreamIDs.contains(id) {
       let isScreenShare = configuration.screenShareStreamIDs.contains(id)
       let isLocal = configuration.localStreamIDs.contains(id)
       selector.set(id, isLocal: isLocal, isScreenShare: isScreenShare, placeholder: .waiting)
     }
-    let chosen = configuration.pictureInPictureStreamID ?? selector.selected
+    let chosen = wanted ?? selector.selected
     let begins = configuration.startsInPictureInPicture && chosen != nil
     // The routing applies from the first frame on.
     let table = RoutingTable(mode: begins ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen)

@@ -10,6 +10,8 @@ struct SessionStream {
   var participant: Participant
   /// Whether it shows somebody's screen, which is never cropped.
   var isScreenShare: Bool { didSet { fit() } }
+  /// Whether it is never in picture-in-picture.
+  var isExcluded = false
   /// Whether its pictures are mirrored; nil where that follows from what it shows.
   var isMirrored: Bool?
   /// How its frames are fitted to its place in the app while it shows no screen.

@@ -6,7 +6,7 @@ import PipSink
 /// It is the common base of the displays that have windows; subclasses provide the app's window or widget. Each stream
 /// has its own ``RemoteVideoView`` with its name and its placeholder.
 @MainActor
-open class ContainerDisplay: ScreenKeepingDisplay {
+open class ContainerDisplay: ScreenKeepingDisplay, PictureInPictureOfferingDisplay {
   /// The display server or toolkit in one word, for reports.
   public let kind: String
   /// Called with the display's events. The session sets it; an app that uses a session leaves it alone.
@@ -44,6 +44,8 @@ open class ContainerDisplay: ScreenKeepingDisplay {
   public let container: VideoContainer
   private let makesViewsWhenShown: Bool
   private var layers: [StreamID: SampleBufferDisplayLayer] = [:]
+  /// The streams for which picture-in-picture is not offered.
+  private var excluded: Set<StreamID> = []
   private var placeholders: [StreamID: StreamPlaceholder] = [:]
   private var participants: [StreamID: Participant] = [:]
 
@@ -116,13 +118,24 @@ open class ContainerDisplay: ScreenKeepingDisplay {
     let view = RemoteVideoView(streamID: streamID, layer: layer)
     view.participant = participants[streamID] ?? view.participant
     view.pointerHandler = { [weak self] event, size in self?.pointerHandler?(streamID, event, size) }
-    if pictureInPictureWindow.unsupportedReason == nil {
-      view.pictureInPictureToggled = { [weak self] in self?.eventHandler?(.pictureInPictureToggled(streamID)) }
-    }
+    if !excluded.contains(streamID) { offerPictureInPicture(in: view) }
     try container.add(view)
     views[streamID] = view
     showOrHideRemote()
     viewAdded?()
+  }
+
+  private func offerPictureInPicture(in view: RemoteVideoView) {
+    guard pictureInPictureWindow.unsupportedReason == nil else { return }
+    let streamID = view.streamID
+    view.pictureInPictureToggled = { [weak self] in self?.eventHandler?(.pictureInPictureToggled(streamID)) }
+  }
+
+  package func offerPictureInPicture(_ isOffered: Bool, of streamID: StreamID) {
+    if isOffered { excluded.remove(streamID) } else { excluded.insert(streamID) }
+    guard let view = views[streamID] else { return }
+    if isOffered { offerPictureInPicture(in: view) } else { view.pictureInPictureToggled = nil }
+    view.changed?()
   }
 
   /// Detaches a stream's layer and removes its view from the container. It does nothing for a stream that was not

@@ -30,6 +30,7 @@ extension PlayCommand {
   /// Every stream ID that an option names.
   var wantedStreams: [StreamID] {
     [pipStream, pipSecond].compactMap(\.self) + processors.map(\.streamID) + localStreams + screenShares
+      + excludedStreams
       + sending.streamIDs
       + actions.compactMap { timed in
         switch timed.action {
@@ -59,6 +60,7 @@ extension PlayCommand {
       configuration.localStreamIDs = Set(localStreams)
       configuration.mirrorsLocalStreams = !showsLocalUnmirrored
       configuration.screenShareStreamIDs = Set(screenShares)
+      configuration.excludedStreamIDs = Set(excludedStreams)
       configuration.pictureInPictureStreamID = pipStream
       configuration.secondPictureInPictureStreamID = pipSecond
       configuration.pictureInPicture.layout = pipLayout

@@ -145,6 +145,11 @@ struct PlayCommand: AsyncParsableCommand {
       valueName: "id"))
   var screenShares: [StreamID] = []
 
+  @Option(
+    name: .customLong("pip-exclude"),
+    help: ArgumentHelp("Never show this stream in picture-in-picture. Repeatable.", valueName: "id"))
+  var excludedStreams: [StreamID] = []
+
   @Flag(
     name: .customLong("dbus"),
     help: """
