@@ -81,6 +81,29 @@ import Testing
     #expect(call.session.router.changes.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
   }
 
+  /// The other stream's placeholder covers the window, and nobody has told the router of a stream without a picture.
+  @Test(arguments: [false, true])
+  func whoeverLeavesTheWindowToSomebodyWithoutAPictureIsInTheAppAgain(hasOwnWindow: Bool) async throws {
+    let call = try Call(["b"])
+    // Nobody has ever seen a frame of this one.
+    _ = try call.session.addInput("a", stallTimeout: nil)
+    try call.session.setCameraState(.off, of: "a")
+    #expect(await eventually { call.display.placeholders["a"] == .cameraOff })
+    try call.session.startPictureInPicture("b")
+    #expect(await call.shows("b"))
+    if hasOwnWindow {
+      _ = try call.session.addPictureInPictureWindow(for: "b")
+    } else {
+      try call.session.setPictureInPictureAllowed(false, of: "b")
+    }
+    #expect(call.shown == ["a"])
+    #expect(call.session.router.table.entries[.primary]?.streamID != "b")
+    let before = call.session.summary(of: "b")?.statistics.inApp ?? 0
+    call.push()
+    #expect(call.session.summary(of: "b")?.statistics.inApp == before + 1)
+    #expect(call.display.placeholders["b"] == nil)
+  }
+
   @Test func pictureInPictureDoesNotStartByItselfWithoutAStreamForIt() async throws {
     let call = try Call(["a"]) { $0.excludedStreamIDs = ["a"] }
     call.session.startsAutomatically = true
