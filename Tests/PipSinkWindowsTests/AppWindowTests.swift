@@ -103,6 +103,31 @@ import Testing
     #expect(seen[0][1] > 20, "the text begins beside the third stream")
   }
 
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func aStreamThatMayNotBeInPictureInPictureHasNoButtonForIt() async throws {
+    let (server, bus) = (try await XServer(), try await SessionBus())
+    let demo = try Demo.start(
+      [
+        "play", "videotestsrc is-live=true pattern=blue ! video/x-raw,width=320,height=180 ! appsink name=a",
+        "--surface", "window", "--dbus", "--pip-exclude", "a",
+      ], environment: bus.environment.merging(server.environment) { $1 })
+    #expect(await demo.wait(forText: "On the session bus"))
+    let window = try await server.window("PipSink")
+    /// Whether the upper half has something light while the pointer moves: the button's icon. The name is below.
+    func hasButton() async throws -> Bool {
+      let x = window.x + window.width / 2 + Int.random(in: 0..<40)
+      try await server.tool("xdotool", "mousemove", "\(x)", "\(window.y + window.height / 2)", "sleep", "0.4")
+      let image = try await server.screenshot(of: window.id)
+      let pixels = 0..<image.size.width * image.size.height / 2
+      return pixels.contains { image.bytes[$0 * 4..<$0 * 4 + 3].allSatisfy { $0 > 200 } }
+    }
+    for isAllowed in [true, false, true] {
+      #expect(try await bus.call("SetPictureInPictureAllowed", "a", "\(isAllowed)").status == 0)
+      #expect(try await eventually { try await hasButton() == isAllowed }, "\(isAllowed)")
+    }
+    demo.stop()
+  }
+
   /// The environment selects the display, so the window is in a process of its own.
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func onX11AHiddenWindowIsShownInFullscreenWhereThatWasAskedFor() async throws {

@@ -95,7 +95,7 @@ extension PictureInPictureSession {
     if stream?.duration != nil { noteDurationChange(of: streamID) } else { updateHandledActions() }
     for layer in router.attachedLayers(ofStream: streamID) { layer.detach() }
     if isRouted { router.removeStream(streamID) }
-    display.removeStream(streamID)
+    removeFromApp(streamID)
     updatePlaces()
     if startsAutomatically { updateAutomaticStart() }
     emit(.streamRemoved(streamID, summary))
@@ -177,11 +177,15 @@ extension PictureInPictureSession {
     return stream
   }
 
-  private func forgetPlace(of id: StreamID) {
+  private func removeFromApp(_ id: StreamID) {
+    display.removeStream(id)
     // The next stream with this ID may be in picture-in-picture.
     offerPictureInPicture(true, of: id)
+  }
+
+  private func forgetPlace(of id: StreamID) {
     router.removeStream(id)
-    display.removeStream(id)
+    removeFromApp(id)
   }
 
   // MARK: - Following streams
