@@ -61,9 +61,7 @@ extension BusInterface {
         BusMethod("StopPlayingStream", .stream("stream")) { try $0.removeStream($1) },
         BusMethod("SetMuted", .bool("muted")) { $0.isMuted = $1 },
         BusMethod("SetName", .stream("stream"), .text("name")) { try $0.setName($2.isEmpty ? nil : $2, of: $1) },
-        BusMethod("SetImage", .stream("stream"), .text("path")) { session, id, path in
-          try session.setImage(path.isEmpty ? nil : BGRAImage(contentsOf: path), for: id)
-        },
+        BusMethod("SetImage", .stream("stream"), .text("path")) { try $0.setImage(contentsOf: $2, for: $1) },
         BusMethod("SetCaption", .stream("stream"), .text("text")) { try $0.setCaption($2, for: $1) },
         BusMethod("SetCameraState", .stream("stream"), .choice("state", of: DeviceState.self)) {
           try $0.setCameraState($2, of: $1)

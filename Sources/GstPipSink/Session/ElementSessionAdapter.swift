@@ -177,8 +177,7 @@ final class ElementSessionAdapter {
     if settings.caption != old.caption { try? session.setCaption(settings.caption, for: id) }
     guard settings.imagePath != old.imagePath else { return }
     do throws(PipSinkError) {
-      let path = settings.imagePath ?? ""
-      try session.setImage(path.isEmpty ? nil : BGRAImage(contentsOf: path), for: id)
+      try session.setImage(contentsOf: settings.imagePath ?? "", for: id)
     } catch .frame(let error) {
       let reason = PipSinkError.frame(error).description
       member.element.post("The image of a stream cannot be shown.", reason, isWarning: true)

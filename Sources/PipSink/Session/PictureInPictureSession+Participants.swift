@@ -43,6 +43,14 @@ extension PictureInPictureSession {
     updateParticipant(of: streamID) { $0.image = image }
   }
 
+  /// Reads the picture that stands for the person in a stream from a file; an empty path removes it.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, or the errors of ``BGRAImage/init(contentsOf:within:)``.
+  package func setImage(contentsOf path: String, for streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    try setImage(path.isEmpty ? nil : BGRAImage(contentsOf: path), for: streamID)
+  }
+
   /// Shows what is said at the moment as a text over a stream's picture, wherever the stream is shown, until another one
   /// is set. The text is drawn at the window's resolution, in any script.
   ///

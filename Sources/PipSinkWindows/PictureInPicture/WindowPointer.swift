@@ -24,7 +24,7 @@ final class WindowPointer {
   /// The small picture's rectangle, in pixels, when the user began to drag it, and where.
   private var smallDrag: (start: PictureRect, place: Place)?
   /// Whether the button is held down on something that the app has drawn in the window.
-  private var isContents = false
+  private var isHeldOnContent = false
   private var lastPress: (place: Place, time: UInt32)?
   /// Whether the pointer has entered the window and has not moved in it.
   private var isNew = false
@@ -49,8 +49,8 @@ final class WindowPointer {
   /// Ends a drag or a press without any effect.
   func cancel() {
     drag = nil
-    if isContents {
-      isContents = false
+    if isHeldOnContent {
+      isHeldOnContent = false
       leave()
     }
     window.controls.release(on: nil)
@@ -100,7 +100,7 @@ final class WindowPointer {
     // A finger presses without having moved over the window before.
     window.controls.show()
     if tell(place, { .pressed(button: 1, x: $0, y: $1) }) {
-      (isContents, lastPress) = (true, nil)
+      (isHeldOnContent, lastPress) = (true, nil)
       return
     }
     let last = lastPress
@@ -150,7 +150,7 @@ final class WindowPointer {
     if window.controls.isSeeking { return window.controls.seek(toX: place.x / scale) }
     if drag == nil, smallDrag == nil {
       _ = tell(place) { .moved(x: $0, y: $1) }
-      if isContents { return }
+      if isHeldOnContent { return }
     }
     if let small = smallDrag {
       return window.dragSmallPicture(
@@ -171,8 +171,8 @@ final class WindowPointer {
   }
 
   func release(_ button: Int, _ place: Place) {
-    if button != 1 || isContents {
-      if button == 1 { isContents = false }
+    if button != 1 || isHeldOnContent {
+      if button == 1 { isHeldOnContent = false }
       _ = tell(place) { .released(button: button, x: $0, y: $1) }
       return
     }

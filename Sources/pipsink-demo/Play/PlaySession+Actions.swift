@@ -30,7 +30,7 @@ extension PlaySession {
       case .camera(let state, let id): try session.setCameraState(state, of: id)
       case .microphone(let state, let id): try session.setMicrophoneState(state, of: id)
       case .caption(let id, let text): try session.setCaption(text, for: id)
-      case .image(let id, let path): try session.setImage(path.isEmpty ? nil : BGRAImage(contentsOf: path), for: id)
+      case .image(let id, let path): try session.setImage(contentsOf: path, for: id)
       case .connection(let quality, let id): try session.setConnectionQuality(quality, of: id)
       case .background: session.setBackground(true)
       case .foreground: session.setBackground(false)
