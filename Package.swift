@@ -47,12 +47,12 @@ let package = Package(
     .systemLibrary(
       name: "CWindows",
       pkgConfig:
-        "gio-2.0 xcb xcb-shm xcb-randr xcb-shape xcb-xkb xkbcommon xkbcommon-x11 wayland-client wayland-cursor cairo "
-        + "pangocairo",
+        "gio-2.0 xcb xcb-shm xcb-present xcb-randr xcb-shape xcb-xkb xkbcommon xkbcommon-x11 wayland-client "
+        + "wayland-cursor cairo pangocairo",
       providers: [
         .apt([
-          "libxcb-shm0-dev", "libxcb-randr0-dev", "libxcb-shape0-dev", "libxcb-xkb-dev", "libxkbcommon-x11-dev",
-          "libwayland-dev", "libpango1.0-dev",
+          "libxcb-shm0-dev", "libxcb-present-dev", "libxcb-randr0-dev", "libxcb-shape0-dev", "libxcb-xkb-dev",
+          "libxkbcommon-x11-dev", "libwayland-dev", "libpango1.0-dev",
         ])
       ]
     ),

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <wayland-client.h>
 #include <wayland-cursor.h>
+#include <xcb/present.h>
 #include <xcb/randr.h>
 #include <xcb/shape.h>
 #include <xcb/shm.h>
@@ -43,6 +44,23 @@ static inline const xcb_query_extension_reply_t *pipsink_randr_extension(xcb_con
 /// The X server's reply about the extension SHAPE. XCB owns it.
 static inline const xcb_query_extension_reply_t *pipsink_shape_extension(xcb_connection_t *connection) {
   return xcb_get_extension_data(connection, &xcb_shape_id);
+}
+/// The X server's reply about the extension Present. XCB owns it.
+static inline const xcb_query_extension_reply_t *pipsink_present_extension(xcb_connection_t *connection) {
+  return xcb_get_extension_data(connection, &xcb_present_id);
+}
+/// Reads an event that says that an awaited refresh of the screen has come: the number of the request, the time of the
+/// refresh in microseconds, and its number. Swift cannot read the packed structure. Returns 0 for other events.
+static inline int pipsink_present_completion(
+    const xcb_generic_event_t *_Nonnull event, uint32_t *_Nonnull serial, uint64_t *_Nonnull time,
+    uint64_t *_Nonnull number) {
+  const xcb_present_complete_notify_event_t *notice = (const xcb_present_complete_notify_event_t *)event;
+  if (notice->event_type != XCB_PRESENT_COMPLETE_NOTIFY || notice->kind != XCB_PRESENT_COMPLETE_KIND_NOTIFY_MSC)
+    return 0;
+  *serial = notice->serial;
+  *time = notice->ust;
+  *number = notice->msc;
+  return 1;
 }
 
 // Swift would pass copies of these constants, but libwayland keeps the addresses of interfaces.

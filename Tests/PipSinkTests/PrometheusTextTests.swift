@@ -62,6 +62,8 @@ import Testing
     counts.replaced = 11
     var latencies = IntervalHistogram()
     for milliseconds in [1, 2, 30] as [UInt64] { latencies.record(nanoseconds: milliseconds * 1_000_000) }
+    var screenLatencies = IntervalHistogram()
+    for milliseconds in [17, 34] as [UInt64] { screenLatencies.record(nanoseconds: milliseconds * 1_000_000) }
     var change = SurfaceChange(
       streamID: "a", from: .inApp, to: .pictureInPicture, requestedAt: MonotonicTime(nanoseconds: 1_000))
     (change.framesLost, change.framesRepeated) = (21, 22)
@@ -69,8 +71,10 @@ import Testing
     var info = StreamInfo(id: "a", isLocal: false)
     (info.skippedFrameCount, info.lateFrameCount) = (31, 32)
     let statistics = RenderStatistics(
-      "a", counts, .init(shown: 12, late: 13, hidden: 14, failed: 15, latencies: latencies), lastHandover: change,
-      info: info, processing: .init(passed: 60, dropped: 33, failed: 7))
+      "a", counts,
+      .init(
+        shown: 12, late: 13, hidden: 14, failed: 15, latencies: latencies, screenLatencies: screenLatencies,
+        missedRefreshes: 16), lastHandover: change, info: info, processing: .init(passed: 60, dropped: 33, failed: 7))
     let text = PrometheusText([statistics], process: usage)
     let expected = [
       ("frames_received_total", "", "5"), ("frames_routed_total", "surface=\"in_app\"", "3"),
@@ -82,7 +86,9 @@ import Testing
       ("frame_interval_seconds_sum", "", "2.0"), ("frame_interval_seconds_bucket", "le=\"0.25\"", "0"),
       ("frame_interval_seconds_bucket", "le=\"0.5\"", "4"), ("frame_latency_seconds_count", "", "3"),
       ("frame_latency_seconds_sum", "", "0.033"), ("frame_latency_seconds_bucket", "le=\"0.0025\"", "2"),
-      ("frame_latency_seconds_bucket", "le=\"+Inf\"", "3"), ("last_handover_latency_seconds", "", "0.25"),
+      ("frame_latency_seconds_bucket", "le=\"+Inf\"", "3"), ("screen_latency_seconds_count", "", "2"),
+      ("screen_latency_seconds_sum", "", "0.051"), ("screen_latency_seconds_bucket", "le=\"0.02\"", "1"),
+      ("missed_refreshes_total", "", "16"), ("last_handover_latency_seconds", "", "0.25"),
       ("last_handover_frames_lost", "", "21.0"), ("last_handover_frames_repeated", "", "22.0"),
     ]
     let lines = text.text.split(separator: "\n").map(String.init)

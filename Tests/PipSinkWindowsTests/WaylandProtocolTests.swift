@@ -111,7 +111,7 @@ import Testing
     XXPip.self, WPViewporter.self, WPViewport.self, WPFractionalScaleManager.self, WPFractionalScale.self,
     WPAlphaModifier.self, WPAlphaModifierSurface.self, ZXDGOutputManager.self, ZXDGOutput.self,
     WPCursorShapeManager.self, WPCursorShapeDevice.self, ZWPRelativePointerManager.self, ZWPRelativePointer.self,
-    ZWPIdleInhibitManager.self, ZWPIdleInhibitor.self,
+    ZWPIdleInhibitManager.self, ZWPIdleInhibitor.self, WPPresentation.self, WPPresentationFeedback.self,
   ]
 
   private func messages(_ values: Any) -> [WaylandMessage] {

@@ -26,11 +26,14 @@ struct WaylandTileTests {
       tile.rectangle = PictureRect(x: 0, y: 0, width: 64, height: 36)
     }
 
-    static func start(_ decoration: any PictureDecoration = WindowOverlay()) async throws -> Call {
+    /// - Parameter clock: the number of the clock by which the compositor tells times.
+    static func start(
+      _ decoration: any PictureDecoration = WindowOverlay(), clock: clockid_t = CLOCK_MONOTONIC
+    ) async throws -> Call {
       let folder = try TemporaryFolder()
       let script = Demo.root.appendingPathComponent("Tests/PipSinkWindowsTests/holding-compositor.py").path
       let compositor = try RunningProgram(
-        "/usr/bin/python3", [script, folder.path("socket"), folder.path("released")])
+        "/usr/bin/python3", [script, folder.path("socket"), folder.path("released"), "\(clock)"])
       try #require(await compositor.wait(forText: "ready"), "\(compositor.errors)")
       return try Call(decoration, compositor, folder)
     }
@@ -60,6 +63,40 @@ struct WaylandTileTests {
     #expect(await eventually { requests.withLock { $0 } > 0 }, "\(call.compositor.errors)")
     try tile.render(frame, gravity: .resize)
     #expect(tile.convertedFrameCount == 5)
+    call.end()
+  }
+
+  /// The clocks of compositors differ: weston's may be CLOCK_MONOTONIC_RAW.
+  @MainActor @Test(arguments: [CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME])
+  func theTileTellsWhenEachPictureWasOnTheScreen(clock: clockid_t) async throws {
+    let call = try await Call.start(clock: clock)
+    let (tile, times) = (call.tile, Locked<[ScreenTime]>([]))
+    var frame = try PlainFrame.make([0, 0, 255])
+    // Nobody wants to know yet, and no stream has delivered the second frame.
+    try tile.render(frame, gravity: .resize)
+    #expect(await eventually { !tile.isWaiting })
+    tile.setScreenTimeHandler { time in times.withLock { $0.append(time) } }
+    try tile.render(frame, gravity: .resize)
+    #expect(await eventually { !tile.isWaiting })
+    try call.release()
+    var begins: [MonotonicTime] = []
+    for _ in 0..<4 {
+      #expect(await eventually { tile.pictures.withLock { $0.images.allSatisfy { !$0.isBusy } } })
+      begins.append(.now)
+      frame.receivedAt = begins.last
+      try tile.render(frame, gravity: .resize)
+      #expect(await eventually { !tile.isWaiting })
+    }
+    #expect(await eventually { times.withLock { $0.count } == 3 })
+    let seen = times.withLock { $0 }
+    // The compositor says of the third one that it was never on the screen.
+    #expect(seen.map(\.frame.receivedAt) == [begins[0], begins[1], begins[3]])
+    for time in seen {
+      #expect(time.handedOverAt >= time.frame.receivedAt && time.shownAt <= .now)
+      // The clocks are read one after the other, so that the relation between them is not exact.
+      #expect(time.shownAt.advanced(by: .milliseconds(1)) >= time.handedOverAt)
+      #expect(time.refreshInterval == 16_666_667)
+    }
     call.end()
   }
 

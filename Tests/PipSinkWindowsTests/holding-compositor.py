@@ -1,6 +1,8 @@
 """A Wayland compositor that shows nothing. It asks for the next picture at once, and reads all pictures until it may not.
 
-The arguments are the path of its socket, and the path of a file: when that exists, it releases all buffers.
+The arguments are the path of its socket, the path of a file, and the number of a clock. When the file exists, it
+releases all buffers. By the clock it says when pictures are on the screen: each at once, except for every third one,
+which it says was never there.
 """
 
 import array
@@ -9,15 +11,19 @@ import select
 import socket
 import struct
 import sys
+import time
 
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])
 listener.listen()
 print("ready", flush=True)
 client, _ = listener.accept()
-globals = ["wl_compositor", "wl_subcompositor", "wl_shm"]
+globals = ["wl_compositor", "wl_subcompositor", "wl_shm", "wp_presentation"]
+clock = int(sys.argv[3])
 kinds = {1: "wl_display"}
 callbacks = []
+questions = []
+question_count = 0
 pending = {}
 held = []
 data = b""
@@ -39,6 +45,19 @@ def answer(callback):
     send(1, 1, callback)
 
 
+def show():
+    global question_count
+    now = time.clock_gettime_ns(clock)
+    while questions:
+        question_count += 1
+        question = questions.pop(0)
+        if question_count % 3 == 0:
+            send(question, 2)
+        else:
+            send(question, 1, 0, now // 10**9, now % 10**9, 16666667, 0, question_count, 0)
+        send(1, 1, question)
+
+
 def handle(number, request, body):
     words = struct.unpack(f"={len(body) // 4}I", body)
     call = (kinds.get(number), request)
@@ -50,6 +69,10 @@ def handle(number, request, body):
             send(words[0], 0, name, interface, 4 if interface == "wl_compositor" else 1)
     elif call == ("wl_registry", 0):
         kinds[words[-1]] = globals[words[0]]
+        if globals[words[0]] == "wp_presentation":
+            send(words[-1], 0, clock)
+    elif call == ("wp_presentation", 1):
+        questions.append(words[1])
     elif call == ("wl_compositor", 0):
         kinds[words[0]] = "wl_surface"
     elif call == ("wl_shm", 0):
@@ -62,6 +85,7 @@ def handle(number, request, body):
         buffer = pending.pop(number, 0)
         if buffer and buffer not in held:
             held.append(buffer)
+        show()
         while callbacks:
             answer(callbacks.pop(0))
 

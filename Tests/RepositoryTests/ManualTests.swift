@@ -226,6 +226,7 @@ import Testing
     (stream.dropped, stream.skipped, stream.customRendered, stream.frameRate) = (1, 1, 1, 1)
     stream.sent = .init(state: "", packets: 1, bytes: 1, lost: 1, roundTripMs: 1)
     (stream.format, stream.error, stream.frameInterval, stream.latency) = ("", "", interval, interval)
+    (stream.screenLatency, stream.missedRefreshes) = (interval, 1)
     return Report(
       outcome: .finished, durationSeconds: 1, surface: "", streams: ["a": stream],
       forgottenStreams: Report.ForgottenStreams(), abandonedPipelines: 0,

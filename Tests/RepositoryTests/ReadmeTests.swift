@@ -235,8 +235,9 @@ import Testing
     ).split(separator: "\n").map { $0.trimmingCharacters(in: ["'", "\""]) }.filter { !$0.contains("/call.build/") }
     #expect(objects.count > 100)
     let libraries = [
-      "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gio-2.0", "xcb", "xcb-shm", "xcb-randr",
-      "xcb-shape", "xcb-xkb", "xkbcommon", "xkbcommon-x11", "wayland-client", "wayland-cursor", "cairo", "pangocairo",
+      "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gio-2.0", "xcb", "xcb-shm", "xcb-present",
+      "xcb-randr", "xcb-shape", "xcb-xkb", "xkbcommon", "xkbcommon-x11", "wayland-client", "wayland-cursor", "cairo",
+      "pangocairo",
     ]
     func flags(_ option: String) async throws -> [String] {
       let result = try await RunningProgram("/usr/bin/pkg-config", [option] + libraries).result()

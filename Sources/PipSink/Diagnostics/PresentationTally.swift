@@ -12,6 +12,8 @@ final class PresentationTally: Sendable {
     var hidden: UInt64 = 0
     var failed: UInt64 = 0
     var latencies = IntervalHistogram()
+    var screenLatencies = IntervalHistogram()
+    var missedRefreshes: UInt64 = 0
   }
 
   private let state = Locked(Counts())

@@ -41,6 +41,14 @@ public struct PrometheusText {
     gauge("pipsink_frames_per_second", "Frames received in the last second.", \.frameRate)
     histogram("pipsink_frame_interval_seconds", "Time between two frames' arrivals.", \.intervals)
     histogram("pipsink_frame_latency_seconds", "Time from a frame's arrival until it was presented.", \.latencies)
+    // Not every display server says when a picture was on the screen.
+    if streams.contains(where: { $0.screenLatencies.count > 0 }) {
+      histogram(
+        "pipsink_screen_latency_seconds", "Time from a frame's arrival until it was on the screen.", \.screenLatencies)
+      counter("pipsink_missed_refreshes_total", "Refreshes of the screen by which frames were late.") {
+        "\($0.missedRefreshes)"
+      }
+    }
     gauge("pipsink_last_handover_latency_seconds", "Time from the last switch's request to its first picture.") {
       $0.lastHandover?.firstFrameLatency.map { $0 / .seconds(1) }
     }

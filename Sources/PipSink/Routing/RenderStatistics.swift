@@ -12,7 +12,7 @@ public struct RenderStatistics: Sendable {
     /// ``RenderStatistics/received``.
     public internal(set) var unreadable: UInt64 = 0
     /// Frames that a layer with a timebase has skipped, because the time of a later frame had come as well.
-    public internal(set) var overdue: UInt64 = 0
+    package internal(set) var overdue: UInt64 = 0
     /// Frames that were not converted because the surface was hidden.
     public internal(set) var hidden: UInt64 = 0
     /// Frames that the surface has refused, even after it was repaired.
@@ -84,4 +84,12 @@ public struct RenderStatistics: Sendable {
   /// The times from a frame's arrival until its surface has presented it. With a timebase, they include the wait for
   /// the frame's presentation time.
   public var latencies: IntervalHistogram { presented.latencies }
+  /// The times from a frame's arrival until the refresh of the screen that showed it first, as the display server says:
+  /// on Wayland where the compositor has `wp_presentation`, on X11 where the server has Present, there without the time
+  /// that a compositing manager takes. Empty where nobody knows, as for frames that are drawn into memory or a widget.
+  public var screenLatencies: IntervalHistogram { presented.screenLatencies }
+  /// The number of refreshes of the screen by which frames were later than the quickest ones of the last seconds,
+  /// without the one that cannot be avoided on a screen whose refreshes are at fixed times. Each of them is a picture
+  /// that stayed too long. It is known where ``screenLatencies`` are.
+  public var missedRefreshes: UInt64 { presented.missedRefreshes }
 }

@@ -77,7 +77,7 @@ public enum SessionAction: Equatable, Sendable {
 
   /// The action of a key; nil for a key that has none. Windows and terminals of PipSink have these keys: p, n, space, m
   /// and f, in the order of the first five cases.
-  public init?(key: Character) {
+  package init?(key: Character) {
     guard let entry = Self.keys.first(where: { $0.key == key }) else { return nil }
     self = entry.action
   }

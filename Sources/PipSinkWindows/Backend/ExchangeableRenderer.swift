@@ -3,12 +3,14 @@ import PipSink
 /// A renderer whose window can go away and come back while its display layer stays attached.
 ///
 /// A window's tile is set here when the window is created and removed when it is lost. The layer does not notice.
-final class ExchangeableRenderer: VideoRenderer {
+final class ExchangeableRenderer: ScreenTiming {
   private struct State {
     var tile: (any WindowTile)?
     var isShown = false
     /// The layer's handler, which each new tile gets.
     var handler: (@Sendable () -> Void)?
+    /// The same for the times when pictures are on the screen.
+    var screenTimeHandler: (@Sendable (ScreenTime) -> Void)?
   }
 
   private let state = Locked(State())
@@ -17,13 +19,15 @@ final class ExchangeableRenderer: VideoRenderer {
   var tile: (any WindowTile)? {
     get { state.withLock { $0.tile } }
     set {
-      let (old, handler) = state.withLock { state in
+      let (old, handler, screenTimeHandler) = state.withLock { state in
         defer { state.tile = newValue }
-        return (state.tile, state.handler)
+        return (state.tile, state.handler, state.screenTimeHandler)
       }
       guard old !== newValue else { return }
       old?.setNeedsDisplayHandler(nil)
+      old?.setScreenTimeHandler(nil)
       newValue?.setNeedsDisplayHandler(handler)
+      newValue?.setScreenTimeHandler(screenTimeHandler)
       handler?()
     }
   }
@@ -60,6 +64,14 @@ final class ExchangeableRenderer: VideoRenderer {
       return state.tile
     }
     tile?.setNeedsDisplayHandler(handler)
+  }
+
+  func setScreenTimeHandler(_ handler: (@Sendable (ScreenTime) -> Void)?) {
+    let tile = state.withLock { state in
+      state.screenTimeHandler = handler
+      return state.tile
+    }
+    tile?.setScreenTimeHandler(handler)
   }
 
   func rebuild() throws(RenderingError) { try tile?.rebuild() }

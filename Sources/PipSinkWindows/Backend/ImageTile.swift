@@ -25,7 +25,10 @@ protocol ImageTile: WindowTile {
   func freeImage(of size: PictureSize, in pictures: inout TilePictures<Image>) throws(RenderingError) -> Image?
 
   /// Sends an image to the server. It is called with the pictures locked, and does not wait.
-  func send(_ image: Image) throws(RenderingError)
+  ///
+  /// - Parameter frame: the times of the frame that the image shows. It is nil when only the decoration is new, and for
+  ///   a frame that no stream has delivered.
+  func send(_ image: Image, showing frame: ScreenTime.Frame?) throws(RenderingError)
 
   /// Called, without any lock, when the server reads all images.
   ///
@@ -52,7 +55,7 @@ extension ImageTile {
       try whenImageIsFree { pictures throws(RenderingError) in
         guard let image = try freeImage(of: area.size, in: &pictures) else { return false }
         try pictures.draw(sampleBuffer, gravity: gravity, on: image, decoration, in: area)
-        try send(image)
+        try send(image, showing: ScreenTime.Frame(sampleBuffer))
         return true
       }
     } catch {
@@ -69,7 +72,7 @@ extension ImageTile {
         guard pictures.canRedraw(area.size, isHidden: isHidden) else { return true }
         guard let image = try freeImage(of: area.size, in: &pictures) else { return false }
         pictures.redraw(on: image, decoration, in: area)
-        try send(image)
+        try send(image, showing: nil)
         if isHidden { pictures.releaseHiddenPicture() }
         return true
       }

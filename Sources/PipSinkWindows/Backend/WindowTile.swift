@@ -1,7 +1,7 @@
 import PipSink
 
 /// A rectangle in a window in which a stream's pictures are shown.
-package protocol WindowTile: VideoRenderer {
+package protocol WindowTile: ScreenTiming {
   /// The tile's rectangle in the window, in pixels; nil hides the tile. A picture that is already shown follows at
   /// once.
   var rectangle: PictureRect? { get set }

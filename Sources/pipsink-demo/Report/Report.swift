@@ -47,6 +47,10 @@ struct Report: Codable {
     var frameRate: Double?
     /// The time from a frame's arrival to its presentation.
     var latency: Interval?
+    /// The time from a frame's arrival until the screen showed it; absent where the display server does not know.
+    var screenLatency: Interval?
+    /// The refreshes of the screen by which frames were late; absent where the display server does not know.
+    var missedRefreshes: UInt64?
     /// The state of the stream when the run ended: "requesting" (it waits for its first frame), "playing", "stalled",
     /// "reconnecting", "stopped", "ended" or "failed".
     var state: String
@@ -156,6 +160,8 @@ extension Report.Stream {
     frameInterval = Report.Interval(statistics.intervals)
     frameRate = statistics.averageFrameRate
     latency = Report.Interval(statistics.latencies)
+    screenLatency = Report.Interval(statistics.screenLatencies)
+    missedRefreshes = screenLatency == nil ? nil : statistics.missedRefreshes
   }
 }
 

@@ -80,6 +80,12 @@ struct DisplayMailbox {
   /// already does not count, since it may belong to another stream.
   var presented: (@Sendable (MonotonicTime) -> Void)?
   var sizes = SizeObservation()
+  /// Has frames shown at regular refreshes of the screen.
+  private var cadence = RefreshCadence()
+  /// When the stream began here.
+  private var beganAt = MonotonicTime(nanoseconds: 0)
+  /// The arrival of the newest frame of the stream that was on a screen.
+  private var newestOnScreen = MonotonicTime(nanoseconds: 0)
   /// How many times a stream has begun here or left.
   private var streamCount = 0
   /// How many times the frames that wait here have been dropped.
@@ -190,6 +196,7 @@ struct DisplayMailbox {
   mutating func leave(removingImage: Bool) -> SampleBuffer? {
     presented = nil
     streamCount += 1
+    beginScreenTimes(after: nil)
     mustCopyLatest = !removingImage
     return empty(removingImage: removingImage)
   }
@@ -208,7 +215,27 @@ struct DisplayMailbox {
     isWaitingFresh = isFresh
     mustRemoveImage = newest == nil
     self.presented = presented
+    beginScreenTimes(after: isFresh ? nil : newest)
     return dropped
+  }
+
+  // MARK: - The screen
+
+  /// Begins with another stream, of which one frame at most has been shown elsewhere.
+  private mutating func beginScreenTimes(after shown: SampleBuffer?) {
+    (cadence, beganAt) = (RefreshCadence(), .now)
+    newestOnScreen = shown?.receivedAt ?? MonotonicTime(nanoseconds: 0)
+  }
+
+  /// Counts a frame whose picture was on the screen. A frame that is shown again does not count.
+  mutating func note(_ time: ScreenTime) {
+    guard time.handedOverAt >= beganAt, time.frame.receivedAt > newestOnScreen else { return }
+    newestOnScreen = time.frame.receivedAt
+    let missed = cadence.note(time)
+    tally?.count { counts in
+      counts.screenLatencies.record(nanoseconds: time.shownAt.nanoseconds(since: time.frame.receivedAt))
+      counts.missedRefreshes += UInt64(missed)
+    }
   }
 
   // MARK: - Taking frames out
@@ -230,6 +257,12 @@ struct DisplayMailbox {
     let pause = failures.pause(at: now)
     if let pause, failures.holdsNewFrames { return .at(pause) }
     if let frame = waiting {
+      // The first frame after a switch is shown as soon as possible.
+      if presented == nil, isWaitingFresh, let times = ScreenTime.Frame(frame),
+        let moment = cadence.moment(of: times, at: now)
+      {
+        return .at(moment)
+      }
       waiting = nil
       return begin(.present(job(frame, on: renderer, isCounted: false, isNew: isWaitingFresh)))
     }

@@ -42,9 +42,10 @@ struct LayerPresenter {
           mailbox.wakeAll()
           notice?()
         }
+        (renderer as? any ScreenTiming)?.setScreenTimeHandler { time in mailbox.withLock { $0.note(time) } }
         finish { _ in }
       case .retire(let renderer):
-        renderer.setNeedsDisplayHandler(nil)
+        renderer.removeHandlers()
         renderer.removeImage()
         RendererOccupancy.release(renderer, by: mailbox)
         finish { _ in }
@@ -181,7 +182,7 @@ struct LayerPresenter {
     defer {
       tally?.note(error)
       if error.code == .rendererLost {
-        job.renderer.setNeedsDisplayHandler(nil)
+        job.renderer.removeHandlers()
         RendererOccupancy.release(job.renderer, by: mailbox)
       }
     }
@@ -228,5 +229,13 @@ struct DisplayFailures {
     guard let pause = Self.policy.pause(before: count) else { return false }
     retryAt = clock.moment(in: pause)
     return true
+  }
+}
+
+extension VideoRenderer {
+  /// Removes what a layer has set, because it leaves the renderer.
+  func removeHandlers() {
+    setNeedsDisplayHandler(nil)
+    (self as? any ScreenTiming)?.setScreenTimeHandler(nil)
   }
 }

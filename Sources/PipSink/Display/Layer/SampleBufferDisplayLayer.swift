@@ -87,7 +87,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     _ = dropped
     mailbox.wakeAll()
     thread.withLock { $0 }?.join()
-    if isOwned { renderer?.setNeedsDisplayHandler(nil) }
+    if isOwned { renderer?.removeHandlers() }
     RendererOccupancy.withdraw(renderer, mailbox)
     mailbox.withLock { $0.renderers.lose() }
   }

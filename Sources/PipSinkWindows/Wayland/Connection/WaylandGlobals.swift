@@ -7,6 +7,7 @@ final class WaylandGlobals: Sendable {
     var objects: [String: WaylandProxy] = [:]
     var outputs: [UInt32: WaylandOutput] = [:]
     var seats: [UInt32: WaylandSeat] = [:]
+    var presentation: WaylandPresentation?
     var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
     /// What gets the input on the surfaces of PipSink's windows.
     var inputs: [WaylandReference<WLSurface>: WaylandInput] = [:]
@@ -77,6 +78,9 @@ final class WaylandGlobals: Sendable {
   var idleInhibitManager: WaylandObject<ZWPIdleInhibitManager>? { self[ZWPIdleInhibitManager.self] }
   var relativePointerManager: WaylandObject<ZWPRelativePointerManager>? { self[ZWPRelativePointerManager.self] }
 
+  /// What says when pictures are on the screen, or nil where the compositor does not.
+  var presentation: WaylandPresentation? { state.withLock { $0.presentation } }
+
   /// The monitors, in the order in which the compositor announced them.
   var outputs: [WaylandOutput] { state.withLock { $0.outputs.sorted { $0.key < $1.key }.map(\.value) } }
 
@@ -136,6 +140,10 @@ final class WaylandGlobals: Sendable {
             self?.loop.flush()
           }
         })
+    case WPPresentation.table.name:
+      let presentation = WaylandPresentation()
+      presentation.object = bind(WPPresentation.self, name, version) { presentation.follow($0) }
+      state.withLock { $0.presentation = presentation }
     case ZXDGOutputManager.table.name:
       keep(bind(ZXDGOutputManager.self, name, version))
       if let outputManager { for output in outputs { output.ask(outputManager) } }

@@ -134,16 +134,24 @@ typealias WaylandBareRequest = WaylandRequest<>
 /// An event without values.
 typealias WaylandBareEvent = WaylandEvent<>
 
-/// A request that creates an object, which is its first argument in the protocol.
+/// A request that creates an object.
 final class WaylandCreation<Child: WaylandInterface, each Argument: WaylandArgument>: WaylandMessage,
   @unchecked Sendable
 {
-  init(_ name: String, since: UInt32 = 1) {
-    var arguments: [any WaylandType.Type] = [WaylandNew<Child>.self]
+  /// The new object's place among the arguments in the protocol.
+  let place: WaylandPlace
+
+  init(_ name: String, since: UInt32 = 1, newObject place: WaylandPlace = .first) {
+    self.place = place
+    var arguments: [any WaylandType.Type] = []
     for type in repeat (each Argument).self { arguments.append(type) }
+    arguments.insert(WaylandNew<Child>.self, at: place == .first ? 0 : arguments.count)
     super.init(name, since: since, arguments)
   }
 }
+
+/// A place among the arguments of a request.
+enum WaylandPlace { case first, last }
 
 /// The request wl_registry.bind. The object that it creates has the interface and the version that its arguments name.
 final class WaylandBinding: WaylandMessage, @unchecked Sendable {

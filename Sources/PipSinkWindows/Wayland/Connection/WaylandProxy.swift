@@ -152,9 +152,13 @@ extension WaylandEventLoop {
     _ request: WaylandCreation<Child, repeat each Argument>, from parent: OpaquePointer, version: UInt32,
     _ arguments: repeat each Argument, handlers: (WaylandHandlers<Child>) -> Void
   ) -> WaylandObject<Child>? {
-    // The first argument is the number of the new object, which libwayland chooses.
-    withArguments(UInt32(0), repeat each arguments) { values in
-      make(request, from: parent, version: version, values, handlers: handlers)
+    func make(_ values: UnsafeMutablePointer<wl_argument>) -> WaylandObject<Child>? {
+      self.make(request, from: parent, version: version, values, handlers: handlers)
+    }
+    // The number of the new object is zero here. libwayland chooses it.
+    return switch request.place {
+    case .first: withArguments(UInt32(0), repeat each arguments, body: make)
+    case .last: withArguments(repeat each arguments, UInt32(0), body: make)
     }
   }
 

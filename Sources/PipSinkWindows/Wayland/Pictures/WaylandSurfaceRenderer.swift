@@ -123,6 +123,8 @@ public final class WaylandSurfaceRenderer: ForeignRenderer {
   /// Sets the handler that is called, on any thread, when the newest frame has to be rendered again. The display layer
   /// sets it.
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { tile.setNeedsDisplayHandler(handler) }
+
+  package func setScreenTimeHandler(_ handler: (@Sendable (ScreenTime) -> Void)?) { tile.setScreenTimeHandler(handler) }
   /// Releases the memory for pictures. The next frame allocates it again.
   public func rebuild() { tile.rebuild() }
   /// Removes the picture, so that ``renderRectangle`` is black.

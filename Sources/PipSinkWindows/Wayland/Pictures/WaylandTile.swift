@@ -27,6 +27,11 @@ final class WaylandTile: ImageTile {
     var shown: WaylandImage?
     /// The image that the compositor gets next.
     var next: WaylandImage?
+    /// The frame that it shows.
+    var nextFrame: ScreenTime.Frame?
+    /// The questions when pictures are on the screen, by their numbers.
+    var questions: [UInt: WaylandProxy] = [:]
+    var questionCount: UInt = 0
     var isRevoked = false
     /// Whether a picture could not be drawn because the compositor reads all images.
     var isStarved = false
@@ -36,6 +41,8 @@ final class WaylandTile: ImageTile {
   /// The time after which a compositor that has not answered counts as not showing the window. No compositor is known
   /// that shows fewer than four pictures a second.
   private static let patience = Duration.milliseconds(250)
+  /// The number of unanswered questions after which no more are asked.
+  private static let questionLimit = 8
 
   private let globals: Globals
   private let loop: WaylandEventLoop
@@ -43,6 +50,7 @@ final class WaylandTile: ImageTile {
   /// Whether the window belongs to a toolkit.
   private let isForeign: Bool
   private let needsDisplay = NeedsDisplayHandler()
+  private let screenTimes = ScreenTimeHandler()
   private let state = Locked(State())
   /// One image is shown, one is next, one is drawn, and one is about to be released. The lock is taken before the lock
   /// on ``state``.
@@ -97,11 +105,15 @@ final class WaylandTile: ImageTile {
 
   /// Detaches the tile from its window. Afterwards no request about the window's surface is on its way.
   func detach() {
-    let (surface, callback) = state.withLock { state in
-      defer { (state.surface, state.callback, state.next, state.shown) = (nil, nil, nil, nil) }
-      return (state.surface, state.callback)
+    let (surface, callback, questions) = state.withLock { state in
+      defer {
+        (state.surface, state.callback, state.next, state.shown) = (nil, nil, nil, nil)
+        (state.nextFrame, state.questions) = (nil, [:])
+      }
+      return (state.surface, state.callback, state.questions.values)
     }
     callback?.destroy()
+    for question in questions { question.destroy() }
     surface?.destroy()
   }
 
@@ -156,7 +168,7 @@ final class WaylandTile: ImageTile {
     } else {
       state.callback?.destroy()
       if state.shown != nil { state.surface?.hide() }
-      (state.callback, state.shown, state.next) = (nil, nil, nil)
+      (state.callback, state.shown, state.next, state.nextFrame) = (nil, nil, nil, nil)
     }
     loop.flush()
   }
@@ -164,7 +176,9 @@ final class WaylandTile: ImageTile {
   // MARK: - The rhythm of the pictures
 
   /// Sends an image to the compositor, and asks it to say when it wants the next one.
-  private func commit(_ image: WaylandImage, _ state: inout State) {
+  ///
+  /// - Parameter frame: the frame that the image shows, or nil when only the decoration is new.
+  private func commit(_ image: WaylandImage, showing frame: ScreenTime.Frame?, _ state: inout State) {
     guard let place = state.place, place.pixels == image.size else { return }
     state.surface?.attach(image, at: place)
     _ = state.surface?.setOpacity(state.opacity)
@@ -172,9 +186,27 @@ final class WaylandTile: ImageTile {
       state.callback = state.surface?.requestFrame { [weak self] in self?.didShow() }
       state.asked = .now
     }
+    if let frame { askForScreenTime(of: frame, &state) }
     state.surface?.commit()
-    (state.shown, state.next) = (image, nil)
+    (state.shown, state.next, state.nextFrame) = (image, nil, nil)
     loop.flush()
+  }
+
+  /// Asks when the picture that is committed next is on the screen.
+  private func askForScreenTime(of frame: ScreenTime.Frame, _ state: inout State) {
+    guard screenTimes.isWanted, let presentation = globals.presentation,
+      state.questions.count < Self.questionLimit
+    else { return }
+    state.questionCount += 1
+    let (number, handedOverAt) = (state.questionCount, MonotonicTime.now)
+    state.questions[number] = state.surface?.askForScreenTime(presentation) { [weak self] answer in
+      guard let self else { return }
+      let question = self.state.withLock { $0.questions.removeValue(forKey: number) }
+      guard question != nil, let answer else { return }
+      screenTimes(
+        ScreenTime(
+          frame: frame, handedOverAt: handedOverAt, shownAt: answer.shownAt, refreshInterval: answer.refreshInterval))
+    }
   }
 
   /// Called when the compositor has shown the last picture and wants the next one.
@@ -182,7 +214,7 @@ final class WaylandTile: ImageTile {
     let (wasHidden, frameShown) = state.withLock { state in
       state.callback = nil
       let wasHidden = state.surface != nil && isSilent(state)
-      if let next = state.next { commit(next, &state) }
+      if let next = state.next { commit(next, showing: state.nextFrame, &state) }
       return (wasHidden, state.frameShown)
     }
     if wasHidden { needsDisplay() }
@@ -234,6 +266,8 @@ final class WaylandTile: ImageTile {
 
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { needsDisplay.set(handler) }
 
+  func setScreenTimeHandler(_ handler: (@Sendable (ScreenTime) -> Void)?) { screenTimes.set(handler) }
+
   // MARK: - ImageTile
 
   func area() throws(RenderingError) -> PictureRect? {
@@ -262,10 +296,16 @@ final class WaylandTile: ImageTile {
   }
 
   /// Sends an image to the compositor now, or as soon as that wants the next one.
-  func send(_ image: WaylandImage) {
+  func send(_ image: WaylandImage, showing frame: ScreenTime.Frame?) {
     state.withLock { state in
       guard state.surface != nil else { return }
-      if state.callback == nil { commit(image, &state) } else { state.next = image }
+      // A picture with another decoration still shows the frame that waits.
+      let frame = frame ?? state.nextFrame
+      if state.callback == nil {
+        commit(image, showing: frame, &state)
+      } else {
+        (state.next, state.nextFrame) = (image, frame)
+      }
     }
   }
 
@@ -291,6 +331,7 @@ extension WaylandTile {
     let viewporter: WaylandObject<WPViewporter>?
     let fractionalScaleManager: WaylandObject<WPFractionalScaleManager>?
     let alphaModifier: WaylandObject<WPAlphaModifier>?
+    let presentation: WaylandPresentation?
 
     /// - Returns: nil when a required object is missing, for instance because the compositor has gone.
     init?(_ globals: WaylandGlobals) {
@@ -299,7 +340,7 @@ extension WaylandTile {
       else { return nil }
       (self.compositor, self.subcompositor, self.sharedMemory) = (compositor, subcompositor, sharedMemory)
       (viewporter, alphaModifier) = (globals.viewporter, globals.alphaModifier)
-      fractionalScaleManager = globals.fractionalScaleManager
+      (fractionalScaleManager, presentation) = (globals.fractionalScaleManager, globals.presentation)
     }
   }
 }

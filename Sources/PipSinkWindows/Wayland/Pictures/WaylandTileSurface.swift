@@ -101,6 +101,15 @@ struct WaylandTileSurface {
     main.surface.frame { events in events.done { _ in handler() } }
   }
 
+  /// Asks the compositor when the picture that is committed next is on the screen, as in
+  /// ``WaylandPresentation/ask(_:_:)``.
+  func askForScreenTime(
+    _ presentation: WaylandPresentation,
+    _ answer: @escaping @Sendable ((shownAt: MonotonicTime, refreshInterval: UInt64)?) -> Void
+  ) -> WaylandProxy? {
+    presentation.ask(main.surface.reference, answer)
+  }
+
   /// Makes the compositor show the new state.
   func commit() { main.surface.commit() }
 

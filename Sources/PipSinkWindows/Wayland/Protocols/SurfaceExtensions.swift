@@ -1,5 +1,5 @@
 // What surfaces, outputs and pointers have besides the core protocol: viewporter, fractional-scale, alpha-modifier,
-// idle-inhibit, xdg-output, cursor-shape and relative-pointer.
+// idle-inhibit, presentation-time, xdg-output, cursor-shape and relative-pointer.
 
 enum WPViewporter: WaylandInterface {
   struct Requests {
@@ -72,6 +72,30 @@ enum ZWPIdleInhibitManager: WaylandInterface {
 enum ZWPIdleInhibitor: WaylandInterface {
   struct Requests { let destroy = WaylandDestructor() }
   static let table = WaylandTable("zwp_idle_inhibitor_v1", version: 1, Requests())
+}
+
+enum WPPresentation: WaylandInterface {
+  struct Requests {
+    let destroy = WaylandDestructor()
+    let feedback = WaylandCreation<WPPresentationFeedback, WaylandReference<WLSurface>>("feedback", newObject: .last)
+  }
+  struct Events {
+    /// The number of a clock of the system.
+    let clockID = WaylandEvent<UInt32>("clock_id")
+  }
+  static let table = WaylandTable("wp_presentation", version: 1, Requests(), Events())
+}
+
+enum WPPresentationFeedback: WaylandInterface {
+  struct Requests {}
+  struct Events {
+    let syncOutput = WaylandEvent<WaylandReference<WLOutput>?>("sync_output")
+    /// The time in seconds (their upper and their lower half) and nanoseconds, the time to the next refresh in
+    /// nanoseconds, the number of the refresh (its upper and its lower half), and how the time is known.
+    let presented = WaylandEvent<UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32>("presented")
+    let discarded = WaylandBareEvent("discarded")
+  }
+  static let table = WaylandTable("wp_presentation_feedback", version: 1, Requests(), Events())
 }
 
 // MARK: - Outputs

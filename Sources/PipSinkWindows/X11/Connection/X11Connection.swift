@@ -24,6 +24,8 @@ package final class X11Connection: @unchecked Sendable {
   let monitorEventBase: UInt8?
   /// Whether the server knows the extension SHAPE.
   let hasShapes: Bool
+  /// The number of the extension Present, which is in its events; nil where the server does not know it.
+  let presentNumber: UInt8?
   /// The length of the longest request that the server accepts without the extension BIG-REQUESTS, in bytes.
   let longestRequest: Int
   /// The server's name, as in `DISPLAY`.
@@ -47,7 +49,7 @@ package final class X11Connection: @unchecked Sendable {
     Self.misses.withLock { $0[name ?? ""] = nil }
     sharedMemoryEventBase = opened.sharedMemoryEventBase
     monitorEventBase = opened.monitorEventBase
-    hasShapes = opened.hasShapes
+    (hasShapes, presentNumber) = (opened.hasShapes, opened.presentNumber)
     mayShareMemory = Locked(opened.sharedMemoryEventBase != nil)
     longestRequest = Int(xcb_get_setup(pointer).pointee.maximum_request_length) * 4
   }
@@ -68,6 +70,7 @@ package final class X11Connection: @unchecked Sendable {
     let sharedMemoryEventBase: UInt8?
     let monitorEventBase: UInt8?
     let hasShapes: Bool
+    let presentNumber: UInt8?
 
     init?(_ name: String?) {
       var number: Int32 = 0
@@ -80,6 +83,8 @@ package final class X11Connection: @unchecked Sendable {
       sharedMemoryEventBase = isOpen ? eventBase(pipsink_shared_memory_extension(pointer)) : nil
       monitorEventBase = isOpen ? eventBase(pipsink_randr_extension(pointer)) : nil
       hasShapes = isOpen && eventBase(pipsink_shape_extension(pointer)) != nil
+      let present = isOpen ? pipsink_present_extension(pointer) : nil
+      presentNumber = present.flatMap { $0.pointee.present != 0 ? $0.pointee.major_opcode : nil }
       // XCB also requires a failed connection to be closed.
       guard isOpen, xcb_connection_has_error(pointer) == 0 else {
         xcb_disconnect(pointer)

@@ -17,6 +17,9 @@ final class X11Tile: ImageTile {
   private let depth: UInt8
   let decoration: any PictureDecoration
   private let needsDisplay = NeedsDisplayHandler()
+  private let screenTimes = ScreenTimeHandler()
+  /// What says when pictures are on the screen; nil where the server does not know the extension Present.
+  private let refreshes: X11Refreshes?
   private let state: Locked<State>
   /// Two images are enough: the server reads one while the other is drawn.
   let pictures = Locked(TilePictures<X11Image>(limit: 2))
@@ -83,6 +86,7 @@ final class X11Tile: ImageTile {
     }
     (self.owner, self.connection, self.window, self.parent, self.depth) = (owner, connection, window, parent, depth)
     (self.decoration, state) = (decoration, Locked(State(isRevealed: isRevealed)))
+    refreshes = X11Refreshes(connection, of: window)
     context = xcb_generate_id(connection.pointer)
     xcb_create_gc(connection.pointer, context, window, 0, nil)
   }
@@ -194,6 +198,8 @@ final class X11Tile: ImageTile {
 
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { needsDisplay.set(handler) }
 
+  func setScreenTimeHandler(_ handler: (@Sendable (ScreenTime) -> Void)?) { screenTimes.set(handler) }
+
   // MARK: - ImageTile
 
   func area() throws(RenderingError) -> PictureRect? {
@@ -210,8 +216,9 @@ final class X11Tile: ImageTile {
     }
   }
 
-  func send(_ image: X11Image) throws(RenderingError) {
+  func send(_ image: X11Image, showing frame: ScreenTime.Frame?) throws(RenderingError) {
     try image.put(into: window, context)
+    if let frame, screenTimes.isWanted { refreshes?.ask(for: frame) }
     connection.flushUnread()
   }
 
@@ -238,11 +245,15 @@ final class X11Tile: ImageTile {
   /// - Throws: ``PipSink/RenderingError`` when the server has refused a picture or has gone.
   private func lookUpWhatTheServerHasRead(_ images: [X11Image]) throws(RenderingError) {
     for image in images { image.lookForReceipt() }
-    while images.contains(where: \.isBusy), let event = connection.nextEvent() {
+    while images.contains(where: \.isBusy) || refreshes?.isAsked == true, let event = connection.nextEvent() {
       defer { free(event) }
       if event.pointee.response_type == 0 {
         let code = UnsafeRawPointer(event).load(as: xcb_generic_error_t.self).error_code
         throw connection.refusal(of: code, in: parent)
+      }
+      if let time = refreshes?.answer(in: event) {
+        screenTimes(time)
+        continue
       }
       guard let base = connection.sharedMemoryEventBase,
         event.pointee.response_type & 0x7f == base + UInt8(XCB_SHM_COMPLETION)

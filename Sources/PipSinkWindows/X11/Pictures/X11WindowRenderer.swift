@@ -112,6 +112,8 @@ public final class X11WindowRenderer: ForeignRenderer {
   /// sets it.
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { tile.setNeedsDisplayHandler(handler) }
 
+  package func setScreenTimeHandler(_ handler: (@Sendable (ScreenTime) -> Void)?) { tile.setScreenTimeHandler(handler) }
+
   /// Converts a frame to the window's size and sends it to the server without waiting for the answer.
   ///
   /// - Parameters:
