@@ -52,6 +52,34 @@ struct WaylandPixelTests {
     demo.stop()
   }
 
+  @Test func whatTheCompositorEnlargesLooksTheSame() async throws {
+    let pipeline =
+      "videotestsrc pattern=smpte75 ! video/x-raw,format=I420,width=160,height=120,framerate=15/1 ! appsink name=a"
+    let server = try await WaylandServer(.sway)
+    var pictures: [BGRAImage] = []
+    for scaling in ["program", "compositor"] {
+      let demo = try Demo.start(
+        [
+          "play", pipeline, "--surface", "window", "--mode", "pip", "--pip-corner", "top-left", "--pip-size", "480x360",
+        ], environment: server.environment.merging(["PIPSINK_WAYLAND_SCALING": scaling, "WAYLAND_DEBUG": "1"]) { $1 })
+      var (picture, newest): (BGRAImage?, BGRAImage?) = (nil, nil)
+      let isStill = try await eventually {
+        newest = try await server.screenshot().cropped(x: 16, y: 16, width: 480, height: 360)
+        defer { picture = newest }
+        // The first bar is gray. Behind the window it is darker.
+        return picture?.bytes == newest?.bytes && newest?.pixel(20, 60)[0] ?? 0 > 150
+      }
+      #expect(isStill, "\(scaling)")
+      pictures.append(try #require(picture))
+      demo.interrupt()
+      let result = try await demo.result(seconds: 60)
+      let hasSmallPictures = result.errors.contains(/create_buffer\(new id wl_buffer.\d+, 0, 160, 120,/)
+      #expect(hasSmallPictures == (scaling == "compositor"))
+    }
+    let psnr = pictures[1].psnr(to: pictures[0])
+    #expect(psnr >= 30, "\(psnr) dB")
+  }
+
   @Test func theControlsAreBlendedWithThePictureAndLeaveItWhole() async throws {
     let server = try await WaylandServer(.sway)
     let demo = try Demo.start(

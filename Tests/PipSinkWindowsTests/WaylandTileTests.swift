@@ -26,17 +26,23 @@ struct WaylandTileTests {
       tile.rectangle = PictureRect(x: 0, y: 0, width: 64, height: 36)
     }
 
-    /// - Parameter clock: the number of the clock by which the compositor tells times.
+    /// - Parameters:
+    ///   - clock: the number of the clock by which the compositor tells times.
+    ///   - globals: what the compositor has besides.
     static func start(
-      _ decoration: any PictureDecoration = WindowOverlay(), clock: clockid_t = CLOCK_MONOTONIC
+      _ decoration: any PictureDecoration = WindowOverlay(), clock: clockid_t = CLOCK_MONOTONIC,
+      globals: [String] = []
     ) async throws -> Call {
       let folder = try TemporaryFolder()
       let script = Demo.root.appendingPathComponent("Tests/PipSinkWindowsTests/holding-compositor.py").path
       let compositor = try RunningProgram(
-        "/usr/bin/python3", [script, folder.path("socket"), folder.path("released"), "\(clock)"])
+        "/usr/bin/python3", [script, folder.path("socket"), folder.path("released"), "\(clock)"] + globals)
       try #require(await compositor.wait(forText: "ready"), "\(compositor.errors)")
       return try Call(decoration, compositor, folder)
     }
+
+    /// The sizes of the pictures that the compositor has got, and those at which it shows them.
+    var shown: [String] { compositor.output.split(separator: "\n").map(String.init).filter { $0 != "ready" } }
 
     func release() throws { try Data().write(to: URL(fileURLWithPath: folder.path("released"))) }
 
@@ -97,6 +103,55 @@ struct WaylandTileTests {
       #expect(time.shownAt.advanced(by: .milliseconds(1)) >= time.handedOverAt)
       #expect(time.refreshInterval == 16_666_667)
     }
+    call.end()
+  }
+
+  @MainActor @Test func aCompositorWithAGPUEnlargesThePicture() async throws {
+    let square = Square()
+    square.isThere.withLock { $0 = false }
+    let call = try await Call.start(square, globals: ["wp_viewporter", "zwp_linux_dmabuf_v1"])
+    let (tile, requests) = (call.tile, Locked(0))
+    tile.setNeedsDisplayHandler { requests.withLock { $0 += 1 } }
+    try call.release()
+    let frame = try PlainFrame.make([0, 0, 255])
+    /// Waits until the compositor has got as many pictures.
+    func expect(_ sizes: [String]) async {
+      #expect(await eventually { call.shown == sizes }, "\(call.shown)")
+      #expect(await eventually { !tile.isWaiting && tile.pictures.withLock { $0.images.allSatisfy { !$0.isBusy } } })
+    }
+    try tile.render(frame, gravity: .resize)
+    await expect(["32x18 at 64x36"])
+    let image = try #require(tile.image())
+    #expect(image.size == PictureSize(width: 64, height: 36))
+    // libyuv loses a little when it enlarges.
+    func expect(_ color: [UInt8], at x: Int, _ y: Int, of image: BGRAImage) {
+      let pixel = image.pixel(x, y)
+      #expect(pixel.elementsEqual(color) { abs(Int($0) - Int($1)) <= 3 }, "\(pixel) at (\(x), \(y))")
+    }
+    for (x, y) in [(0, 0), (63, 35)] { expect([0, 0, 255, 255], at: x, y, of: image) }
+    // A frame of more pixels is made smaller here, and a square with bars beside it keeps its shape.
+    try tile.render(PlainFrame.make([0, 0, 255], 128, 72), gravity: .resize)
+    await expect(["32x18 at 64x36", "64x36 at 64x36"])
+    try tile.render(PlainFrame.make([0, 0, 255], 18, 18), gravity: .resizeAspect)
+    await expect(["32x18 at 64x36", "64x36 at 64x36", "32x18 at 64x36"])
+    let bars = try #require(tile.image())
+    expect([0, 0, 0, 255], at: 4, 18, of: bars)
+    expect([0, 0, 255, 255], at: 32, 18, of: bars)
+    // What is drawn over the picture has the window's resolution. The layer is asked for the frame.
+    square.isThere.withLock { $0 = true }
+    #expect(requests.withLock { $0 } == 0)
+    tile.redraw()
+    #expect(requests.withLock { $0 } == 1)
+    try tile.render(frame, gravity: .resize)
+    await expect(["32x18 at 64x36", "64x36 at 64x36", "32x18 at 64x36", "64x36 at 64x36"])
+    call.end()
+  }
+
+  @MainActor @Test(arguments: [[], ["wp_viewporter"], ["zwp_linux_dmabuf_v1"]])
+  func otherCompositorsGetPicturesOfTheirSize(globals: [String]) async throws {
+    let call = try await Call.start(globals: globals)
+    try call.tile.render(PlainFrame.make([0, 0, 255]), gravity: .resize)
+    #expect(await eventually { call.shown == ["64x36 at 64x36"] }, "\(call.shown)")
     call.end()
   }
 

@@ -2,7 +2,8 @@
 
 The arguments are the path of its socket, the path of a file, and the number of a clock. When the file exists, it
 releases all buffers. By the clock it says when pictures are on the screen: each at once, except for every third one,
-which it says was never there.
+which it says was never there. Further arguments are global objects that it has, too. It prints the size of each picture
+in pixels, and the size at which it would show it.
 """
 
 import array
@@ -18,13 +19,16 @@ listener.bind(sys.argv[1])
 listener.listen()
 print("ready", flush=True)
 client, _ = listener.accept()
-globals = ["wl_compositor", "wl_subcompositor", "wl_shm", "wp_presentation"]
+globals = ["wl_compositor", "wl_subcompositor", "wl_shm", "wp_presentation"] + sys.argv[4:]
 clock = int(sys.argv[3])
 kinds = {1: "wl_display"}
 callbacks = []
 questions = []
 question_count = 0
 pending = {}
+sizes = {}
+viewports = {}
+destinations = {}
 held = []
 data = b""
 
@@ -77,12 +81,23 @@ def handle(number, request, body):
         kinds[words[0]] = "wl_surface"
     elif call == ("wl_shm", 0):
         kinds[words[0]] = "wl_shm_pool"
+    elif call == ("wl_shm_pool", 0):
+        sizes[words[0]] = words[2:4]
+    elif call == ("wp_viewporter", 1):
+        kinds[words[0]] = "wp_viewport"
+        viewports[words[0]] = words[1]
+    elif call == ("wp_viewport", 2):
+        destinations[viewports[number]] = words[0:2]
     elif call == ("wl_surface", 1):
         pending[number] = words[0]
     elif call == ("wl_surface", 3):
         callbacks.append(words[0])
     elif call == ("wl_surface", 6):
         buffer = pending.pop(number, 0)
+        if buffer:
+            width, height = sizes[buffer]
+            shown = destinations.get(number, (width, height))
+            print(f"{width}x{height} at {shown[0]}x{shown[1]}", flush=True)
         if buffer and buffer not in held:
             held.append(buffer)
         show()

@@ -54,6 +54,20 @@ public enum VideoGravity: String, CaseIterable, Sendable {
 }
 
 extension VideoGravity {
+  /// The size that a surface would have for a frame to be shown without being enlarged, with the surface's shape. It is
+  /// the surface's own size where the frame has nearly as many pixels as the surface, or more.
+  package func sizeWithoutEnlarging(_ sampleBuffer: SampleBuffer, in surface: PictureSize) -> PictureSize {
+    let visible = sampleBuffer.orientation.applied(to: sampleBuffer.pixelBuffer.visibleRect.size)
+    let placement = placement(of: visible, displaySize: sampleBuffer.displaySize, in: surface)
+    let factor = max(
+      Double(placement.source.width) / Double(placement.target.width),
+      Double(placement.source.height) / Double(placement.target.height))
+    guard factor < 0.9 else { return surface }
+    return PictureSize(
+      width: Self.rounded(Double(surface.width) * factor, limit: surface.width),
+      height: Self.rounded(Double(surface.height) * factor, limit: surface.height))
+  }
+
   /// The pixel of a frame that is shown at a point of a surface.
   ///
   /// - Parameters:

@@ -17,6 +17,12 @@ protocol ImageTile: WindowTile {
   /// - Throws: ``PipSink/RenderingError`` when the server or the window has gone.
   func area() throws(RenderingError) -> PictureRect?
 
+  /// Whether the server enlarges pictures with less work than this program.
+  var serverEnlarges: Bool { get }
+
+  /// Asks the layer to render its newest frame again.
+  func askForFrame()
+
   /// Returns an image that can be drawn on, or nil when the server reads all of them. It is called with the pictures
   /// locked, and does not wait.
   ///
@@ -26,9 +32,12 @@ protocol ImageTile: WindowTile {
 
   /// Sends an image to the server. It is called with the pictures locked, and does not wait.
   ///
-  /// - Parameter frame: the times of the frame that the image shows. It is nil when only the decoration is new, and for
-  ///   a frame that no stream has delivered.
-  func send(_ image: Image, showing frame: ScreenTime.Frame?) throws(RenderingError)
+  /// - Parameters:
+  ///   - image: the image.
+  ///   - size: the size at which it is shown, in pixels. It is that of the image unless ``serverEnlarges``.
+  ///   - frame: the times of the frame that the image shows. It is nil when only the decoration is new, and for a frame
+  ///     that no stream has delivered.
+  func send(_ image: Image, at size: PictureSize, showing frame: ScreenTime.Frame?) throws(RenderingError)
 
   /// Called, without any lock, when the server reads all images.
   ///
@@ -52,30 +61,48 @@ extension ImageTile {
   package func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     do throws(RenderingError) {
       guard let area = try area() else { return }
+      let size = imageSize(for: sampleBuffer, gravity, in: area)
       try whenImageIsFree { pictures throws(RenderingError) in
-        guard let image = try freeImage(of: area.size, in: &pictures) else { return false }
+        guard let image = try freeImage(of: size, in: &pictures) else { return false }
         try pictures.draw(sampleBuffer, gravity: gravity, on: image, decoration, in: area)
-        try send(image, showing: ScreenTime.Frame(sampleBuffer))
+        try send(image, at: area.size, showing: ScreenTime.Frame(sampleBuffer))
         return true
       }
+      // It may be new since the size was chosen.
+      if size != area.size, decoration.isShown(in: area) { redraw() }
     } catch {
       didFail(error, isRedraw: false)
       throw error
     }
   }
 
+  /// The size of the image for a frame, in pixels. Texts are drawn at the area's size.
+  private func imageSize(
+    for sampleBuffer: SampleBuffer, _ gravity: VideoGravity, in area: PictureRect
+  ) -> PictureSize {
+    guard serverEnlarges, !decoration.isShown(in: area), !sampleBuffer.pixelBuffer.hasOverlays else {
+      return area.size
+    }
+    return gravity.sizeWithoutEnlarging(sampleBuffer, in: area.size)
+  }
+
   package func redraw() {
     do throws(RenderingError) {
       guard let area = try area() else { return }
+      var isEnlarged = false
       try whenImageIsFree { pictures throws(RenderingError) in
         let isHidden = decoration.hides(area)
-        guard pictures.canRedraw(area.size, isHidden: isHidden) else { return true }
+        guard pictures.canRedraw(area.size, isHidden: isHidden) else {
+          isEnlarged = pictures.enlargedSize != nil
+          return true
+        }
         guard let image = try freeImage(of: area.size, in: &pictures) else { return false }
         pictures.redraw(on: image, decoration, in: area)
-        try send(image, showing: nil)
+        try send(image, at: area.size, showing: nil)
         if isHidden { pictures.releaseHiddenPicture() }
         return true
       }
+      if isEnlarged { askForFrame() }
     } catch {
       didFail(error, isRedraw: true)
     }

@@ -1,3 +1,4 @@
+import CLibYUV
 import PipSink
 
 /// A picture in memory that the display server reads, as rows of BGRx pixels without padding between the rows.
@@ -38,6 +39,8 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   /// The image that was drawn last.
   private var newest: Image?
   private var contents = Contents.black
+  /// The size at which the server shows the newest image, in pixels, if that is larger than the image.
+  private(set) var enlargedSize: PictureSize?
   /// The pixels of the newest image that the decoration covers.
   private var underlay = PictureUnderlay()
   private var canvas = FrameCanvas()
@@ -58,7 +61,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   mutating func forgetPicture() {
     // A decoration may stay on its image.
     newest?.target = nil
-    (newest, contents) = (nil, .black)
+    (newest, contents, enlargedSize) = (nil, .black, nil)
     underlay.forget()
   }
 
@@ -91,6 +94,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
 
   /// Whether the contents can be shown with another decoration. That is not possible at another size, where the next
   /// picture shows the decoration, or when the picture has been released and its display layer has been asked for it.
+  /// What hides a picture completely can always be shown.
   ///
   /// - Parameters:
   ///   - size: the size at which the picture would be shown, in pixels.
@@ -98,7 +102,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   func canRedraw(_ size: PictureSize, isHidden: Bool) -> Bool {
     switch contents {
     case .black: true
-    case .picture: newest?.size == size
+    case .picture: newest?.size == size || isHidden
     case .releasedPicture: isHidden
     }
   }
@@ -110,7 +114,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   ///   - decoration: what is drawn over the picture.
   ///   - area: the picture's rectangle in the window, in pixels.
   mutating func redraw(on image: Image, _ decoration: any PictureDecoration, in area: PictureRect) {
-    if contents == .picture, let newest {
+    if contents == .picture, let newest, newest.size == image.size {
       if image !== newest {
         image.pixels.update(from: newest.pixels, count: image.byteCount)
         (image.target, newest.target) = (newest.target, nil)
@@ -122,7 +126,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
       underlay.forget()
     }
     underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area, isBlack: contents != .picture)
-    newest = image
+    (newest, enlargedSize) = (image, nil)
   }
 
   /// Draws a frame with the current decoration.
@@ -130,7 +134,8 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   /// - Parameters:
   ///   - sampleBuffer: the frame.
   ///   - gravity: how the frame is fitted into the image.
-  ///   - image: an image from ``freeImage(of:except:make:)``, of the size of `area`.
+  ///   - image: an image from ``freeImage(of:except:make:)``. Where it is smaller than `area`, the server enlarges it, and
+  ///     no decoration is drawn.
   ///   - decoration: what is drawn over the picture.
   ///   - area: the picture's rectangle in the window, in pixels.
   /// - Throws: ``PipSink/RenderingError`` when the frame cannot be converted.
@@ -148,14 +153,24 @@ struct TilePictures<Image: TileImage>: ~Copyable {
     convertedCount += 1
     // A decoration stays on the image that was the newest, so the next picture on that is drawn completely.
     if image !== newest, !underlay.isEmpty { newest?.target = nil }
-    (newest, contents) = (image, .picture)
+    (newest, contents, enlargedSize) = (image, .picture, image.size == area.size ? nil : area.size)
     underlay.forget()
-    underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area)
+    if enlargedSize == nil { underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area) }
   }
 
-  /// Returns a copy of the newest picture without its decoration, or nil when there is none.
+  /// Returns a copy of the newest picture without its decoration, at the size at which it is shown, or nil when there is
+  /// none.
   func copy() -> BGRAImage? {
     guard contents == .picture, let newest else { return nil }
+    if let size = enlargedSize {
+      let bytes = [UInt8](unsafeUninitializedCapacity: size.width * size.height * 4) { bytes, count in
+        count = size.width * size.height * 4
+        ARGBScale(
+          newest.pixels, Int32(newest.stride), Int32(newest.size.width), Int32(newest.size.height), bytes.baseAddress,
+          Int32(size.width * 4), Int32(size.width), Int32(size.height), kFilterBilinear)
+      }
+      return BGRAImage(size: size, opaque: bytes)
+    }
     var bytes = [UInt8](UnsafeBufferPointer(start: newest.pixels, count: newest.byteCount))
     underlay.restore(inCopy: &bytes, width: newest.size.width)
     return BGRAImage(size: newest.size, opaque: bytes)

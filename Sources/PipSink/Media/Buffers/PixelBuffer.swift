@@ -39,6 +39,9 @@ public final class PixelBuffer: @unchecked Sendable {
     let stored = (gint(clamping: meta?.width ?? guint(size.width)), gint(clamping: meta?.height ?? guint(size.height)))
     return formatDescription.visibleRect(of: buffer, stored: stored)
   }
+  /// Whether there are pictures that belong over the frame without being drawn into it, such as subtitles.
+  package var hasOverlays: Bool { overlayComposition != nil }
+
   /// The pictures that belong over the frame without being drawn into it, a GstVideoOverlayComposition, which is valid
   /// while the pixel buffer lives; nil where there are none.
   var overlayComposition: OpaquePointer? {

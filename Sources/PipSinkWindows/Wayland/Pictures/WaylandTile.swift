@@ -27,6 +27,8 @@ final class WaylandTile: ImageTile {
     var shown: WaylandImage?
     /// The image that the compositor gets next.
     var next: WaylandImage?
+    /// The size at which it is shown, in pixels.
+    var nextSize: PictureSize?
     /// The frame that it shows.
     var nextFrame: ScreenTime.Frame?
     /// The questions when pictures are on the screen, by their numbers.
@@ -177,9 +179,14 @@ final class WaylandTile: ImageTile {
 
   /// Sends an image to the compositor, and asks it to say when it wants the next one.
   ///
-  /// - Parameter frame: the frame that the image shows, or nil when only the decoration is new.
-  private func commit(_ image: WaylandImage, showing frame: ScreenTime.Frame?, _ state: inout State) {
-    guard let place = state.place, place.pixels == image.size else { return }
+  /// - Parameters:
+  ///   - image: the image.
+  ///   - size: the size at which it is shown, in pixels. If the tile has another one now, nothing happens.
+  ///   - frame: the frame that the image shows, or nil when only the decoration is new.
+  private func commit(
+    _ image: WaylandImage, at size: PictureSize?, showing frame: ScreenTime.Frame?, _ state: inout State
+  ) {
+    guard let place = state.place, place.pixels == size else { return }
     state.surface?.attach(image, at: place)
     _ = state.surface?.setOpacity(state.opacity)
     if state.callback == nil {
@@ -214,7 +221,7 @@ final class WaylandTile: ImageTile {
     let (wasHidden, frameShown) = state.withLock { state in
       state.callback = nil
       let wasHidden = state.surface != nil && isSilent(state)
-      if let next = state.next { commit(next, showing: state.nextFrame, &state) }
+      if let next = state.next { commit(next, at: state.nextSize, showing: state.nextFrame, &state) }
       return (wasHidden, state.frameShown)
     }
     if wasHidden { needsDisplay() }
@@ -296,18 +303,21 @@ final class WaylandTile: ImageTile {
   }
 
   /// Sends an image to the compositor now, or as soon as that wants the next one.
-  func send(_ image: WaylandImage, showing frame: ScreenTime.Frame?) {
+  func send(_ image: WaylandImage, at size: PictureSize, showing frame: ScreenTime.Frame?) {
     state.withLock { state in
       guard state.surface != nil else { return }
       // A picture with another decoration still shows the frame that waits.
       let frame = frame ?? state.nextFrame
       if state.callback == nil {
-        commit(image, showing: frame, &state)
+        commit(image, at: size, showing: frame, &state)
       } else {
-        (state.next, state.nextFrame) = (image, frame)
+        (state.next, state.nextSize, state.nextFrame) = (image, size, frame)
       }
     }
   }
+
+  /// The lowest row of a toolkit's window is a picture of its own, whose size would differ.
+  var serverEnlarges: Bool { globals.enlarges && !isForeign }
 
   /// The picture is left out. It is requested again when the compositor releases an image.
   func waitForFreeImage() -> Bool {
@@ -332,6 +342,9 @@ extension WaylandTile {
     let fractionalScaleManager: WaylandObject<WPFractionalScaleManager>?
     let alphaModifier: WaylandObject<WPAlphaModifier>?
     let presentation: WaylandPresentation?
+    /// Whether pictures are enlarged by the compositor. One that draws by a GPU does so without cost, and gets fewer
+    /// pixels. The environment variable `PIPSINK_WAYLAND_SCALING` may say `compositor` or `program`.
+    let enlarges: Bool
 
     /// - Returns: nil when a required object is missing, for instance because the compositor has gone.
     init?(_ globals: WaylandGlobals) {
@@ -341,6 +354,8 @@ extension WaylandTile {
       (self.compositor, self.subcompositor, self.sharedMemory) = (compositor, subcompositor, sharedMemory)
       (viewporter, alphaModifier) = (globals.viewporter, globals.alphaModifier)
       (fractionalScaleManager, presentation) = (globals.fractionalScaleManager, globals.presentation)
+      let wanted = g_getenv("PIPSINK_WAYLAND_SCALING").map { String(cString: $0) }
+      enlarges = viewporter != nil && (wanted == "compositor" || wanted != "program" && globals.drawsByGPU)
     }
   }
 }

@@ -216,7 +216,10 @@ final class X11Tile: ImageTile {
     }
   }
 
-  func send(_ image: X11Image, showing frame: ScreenTime.Frame?) throws(RenderingError) {
+  /// X servers put pictures on windows as they are.
+  var serverEnlarges: Bool { false }
+
+  func send(_ image: X11Image, at size: PictureSize, showing frame: ScreenTime.Frame?) throws(RenderingError) {
     try image.put(into: window, context)
     if let frame, screenTimes.isWanted { refreshes?.ask(for: frame) }
     connection.flushUnread()
