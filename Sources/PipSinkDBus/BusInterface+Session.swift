@@ -170,7 +170,7 @@ extension PictureInPictureSession {
   /// - Parameter customFrames: the frames that custom rendering has got.
   func statistics(with customFrames: FrameTally) -> BusValue {
     let streams = streams.compactMap { info in
-      router.statistics(of: info.id).map { statistics in
+      router.renderStatistics(of: info.id, info: info).map { statistics in
         var values = statistics.busValues
         if let count = customFrames[info.id] { values["CustomRendered"] = .unsigned(count.frames) }
         return (info.id, BusValue.variants(values))
@@ -180,21 +180,21 @@ extension PictureInPictureSession {
   }
 }
 
-extension StreamStatistics {
+extension RenderStatistics {
   /// The statistics as bus values. Numbers of frames are integers, and times are in milliseconds.
   var busValues: [String: BusValue] {
-    let freezes = freezes(at: .now)
     var values: [String: BusValue] = [
       "Received": .unsigned(received), "InApp": .unsigned(inApp), "PictureInPicture": .unsigned(pictureInPicture),
-      "Replaced": .unsigned(replaced), "Freezes": .unsigned(freezes.count),
-      "FreezeTime": .double(freezes.time / .milliseconds(1)),
+      "Replaced": .unsigned(replaced), "Freezes": .unsigned(freezeCount),
+      "FreezeTime": .double(freezeDuration / .milliseconds(1)),
     ]
     if let format { values["Format"] = .string("\(format)") }
-    for (key, percentile) in [("IntervalMedian", 50.0), ("IntervalP99", 99.0)] {
-      if let interval = intervals.value(atPercentile: percentile) {
-        values[key] = .double(interval / .milliseconds(1))
+    for (name, histogram) in [("Interval", intervals), ("ScreenLatency", screenLatencies)] {
+      for (suffix, percentile) in [("Median", 50.0), ("P99", 99.0)] {
+        values[name + suffix] = histogram.value(atPercentile: percentile).map { .double($0 / .milliseconds(1)) }
       }
     }
+    if screenLatencies.count > 0 { values["MissedRefreshes"] = .unsigned(missedRefreshes) }
     return values
   }
 }

@@ -56,6 +56,34 @@ struct HostProgramTests {
     #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
   }
 
+  @Test func aProgramIsToldWhenItsFramesWereOnTheScreen() async throws {
+    let server = try await XServer()
+    let script = """
+      import gi
+      gi.require_version("Gst", "1.0")
+      from gi.repository import Gst
+      Gst.init(None)
+      pipeline = Gst.parse_launch(
+          "videotestsrc is-live=true num-buffers=60 ! video/x-raw,width=320,height=180,framerate=30/1 "
+          "! pipsink name=sink mode=pip")
+      sink = pipeline.get_by_name("sink")
+      names = ["screen-latency", "screen-latency-p99", "missed-refreshes"]
+      print(*[sink.get_property("stats").get_uint64(name).value for name in names])
+      pipeline.set_state(Gst.State.PLAYING)
+      pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+      print(*[sink.get_property("stats").get_uint64(name).value for name in names])
+      pipeline.set_state(Gst.State.NULL)
+      """
+    let result = try await RunningProgram(
+      "/usr/bin/python3", ["-c", script],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 }
+    ).result(seconds: 60)
+    let lines = result.output.split(separator: "\n").map { $0.split(separator: " ").compactMap { UInt64($0) } }
+    try #require(lines.count == 2 && lines.allSatisfy { $0.count == 3 }, "\(result.output) \(result.errors)")
+    #expect(lines[0] == [0, 0, 0])
+    #expect(lines[1][0] > 0 && lines[1][1] >= lines[1][0])
+  }
+
   @Test func aProgramDrawsOverPictureInPictureAndIsToldOfThePointerThere() async throws {
     let server = try await XServer()
     let script = Demo.root.appendingPathComponent("Tests/GstPipSinkTests/overlay-host.py").path

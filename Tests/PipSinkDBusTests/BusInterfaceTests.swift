@@ -411,14 +411,28 @@ import Testing
   }
 
   @Test func theMedianAndTheLongestIntervalsAreInMilliseconds() {
-    var statistics = StreamStatistics()
+    var (statistics, shown) = (StreamStatistics(), PresentationTally.Counts())
     // The intervals are 20 ms, except for three of 50 ms among a hundred.
     var time: UInt64 = 1_000_000_000
     for number in 0...100 {
       statistics.countFrame(to: number < 40 ? .inApp : .pictureInPicture, at: MonotonicTime(nanoseconds: time))
       time += number % 40 == 20 ? 50_000_000 : 20_000_000
     }
-    let values = statistics.busValues
+    func values(_ shown: PresentationTally.Counts) -> [String: BusValue] {
+      RenderStatistics("a", statistics, shown, lastHandover: nil, info: nil, processing: nil).busValues
+    }
+    #expect(values(shown)["ScreenLatencyMedian"] == nil && values(shown)["MissedRefreshes"] == nil)
+    for milliseconds: UInt64 in [16, 16, 32] { shown.screenLatencies.record(nanoseconds: milliseconds * 1_000_000) }
+    shown.missedRefreshes = 7
+    let values = values(shown)
+    guard case .double(let screen)? = values["ScreenLatencyMedian"],
+      case .double(let late)? = values["ScreenLatencyP99"]
+    else {
+      return #expect(Bool(false))
+    }
+    // The histogram has two digits.
+    #expect(abs(screen - 16) < 0.2 && abs(late - 32) < 0.4, "\(screen), \(late)")
+    #expect(values["MissedRefreshes"] == .unsigned(7))
     #expect(values["Received"] == .unsigned(101) && values["InApp"] == .unsigned(40))
     #expect(values["PictureInPicture"] == .unsigned(61))
     guard case .double(let median)? = values["IntervalMedian"], case .double(let longest)? = values["IntervalP99"]

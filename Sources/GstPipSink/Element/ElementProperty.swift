@@ -239,7 +239,8 @@ struct ElementProperty: Sendable {
       g_param_spec_boxed(
         "stats", "Statistics",
         "GstBaseSink's statistics, and the numbers of frames received, shown in the app and in picture-in-picture, "
-          + "replaced, dropped, and skipped because they are in memory that the processor cannot read",
+          + "replaced, dropped, and skipped because they are in memory that the processor cannot read, freezes, and "
+          + "when the screen showed frames",
         gst_structure_get_type(), GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
     } set: { _, _ in
     } get: { state, value in

@@ -296,12 +296,18 @@ final class ElementState: @unchecked Sendable {
     let statistics = member?.statistics
     let chain = member?.chain.statistics
     let freezes = statistics?.freezes(at: .now)
-    let counts = [
+    let shown = member?.renderStatistics
+    func screenLatency(_ percentile: Double) -> UInt64 {
+      UInt64(clamping: shown?.screenLatencies.value(atPercentile: percentile)?.wholeNanoseconds ?? 0)
+    }
+    let counts: [(String, UInt64)] = [
       ("received", statistics?.received ?? 0), ("in-app", statistics?.inApp ?? 0),
       ("pip", statistics?.pictureInPicture ?? 0), ("replaced", statistics?.replaced ?? 0),
       ("processed-out", (chain?.dropped ?? 0) + (chain?.failed ?? 0)),
       ("skipped", skippedCount.load(ordering: .relaxed)), ("freezes", freezes?.count ?? 0),
       ("freeze-time", freezes.map { UInt64(clamping: $0.time.wholeNanoseconds) } ?? 0),
+      ("screen-latency", screenLatency(50)), ("screen-latency-p99", screenLatency(99)),
+      ("missed-refreshes", shown?.missedRefreshes ?? 0),
     ]
     for (name, count) in counts { ElementValue.unsigned(count).set(name, in: structure) }
     return structure

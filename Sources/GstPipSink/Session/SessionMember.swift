@@ -119,6 +119,7 @@ final class SessionMember: Sendable {
 
   var settings: ElementSettings { box.withLock { $0 } }
   var statistics: StreamStatistics? { session.router.statistics(of: streamID) }
+  var renderStatistics: RenderStatistics? { session.router.renderStatistics(of: streamID) }
 
   /// The stream that the element's requests show in picture-in-picture.
   var wantedStreamID: StreamID { settings.pictureInPictureStreamID ?? streamID }
