@@ -155,6 +155,7 @@ import Testing
     arguments: [
       (PixelFormat.i420, [16, 16, 16, 16]), (.nv12, [16, 16, 16, 16]), (.y444, [16, 16, 16, 16]),
       (.yuy2, [16, 128, 16, 128]), (.uyvy, [128, 16, 128, 16]), (.p010, [0, 16, 0, 16]), (.i420Ten, [64, 0, 64, 0]),
+      (.i422Ten, [64, 0, 64, 0]), (.y210, [0, 16, 0, 128]),
       (.bgra, [0, 0, 0, 255]), (.argb, [255, 0, 0, 0]), (.rgb, [0, 0, 0, 0]),
     ] as [(PixelFormat, [UInt8])])
   func barsAreBlackAsTheFormatWritesIt(format: PixelFormat, black: [UInt8]) throws {
@@ -173,7 +174,7 @@ import Testing
     let kinds: [(PixelFormat, Int, Int, [UInt8])] = [
       (.nv12, 64, 32, [128, 128]), (.p010, 32, 32, [0, 128]), (.nv12, 64, 32, [128, 128]), (.nv12, 32, 16, [128, 128]),
       (.i420, 64, 32, [128, 128]), (.i420Ten, 32, 32, [0, 2]), (.i420, 64, 32, [128, 128]),
-      (.i420, 640, 32, [128, 128]),
+      (.i420, 640, 32, [128, 128]), (.i422Ten, 32, 32, [0, 2]),
     ]
     for (format, width, height, neutral) in kinds {
       let source = try TestFrame.sampleBuffer(TestFrame.testSource(format, width, height))

@@ -156,7 +156,7 @@ extension PixelFormat {
     #expect(converter.pool.statistics.taken == 0)
   }
 
-  @Test(arguments: [PixelFormat.p010, .i420Ten])
+  @Test(arguments: PixelFormat.allCases.filter(\.isTenBit))
   func tenBitsOfAnotherFormatAreATypedError(target: PixelFormat) throws {
     let source = try source(.i420, .init(width: 17, height: 9))
     #expect(throws: PipSinkError.frame(.unsupportedPixelFormat(target, operation: "conversion of I420 frames"))) {
@@ -190,8 +190,9 @@ extension PixelFormat {
     ("vert", .flippedVertically), ("ul-lr", VideoOrientation(rotation: .threeQuarters, isMirrored: true)),
     ("ur-ll", VideoOrientation(rotation: .quarter, isMirrored: true)),
   ]
-  /// videoflip supports all formats of PipSink except these two.
-  private static let flippable = PixelFormat.allCases.filter { $0 != .i422 && $0 != .p010 }
+  /// videoflip supports all formats of PipSink except I422, P010 and Y210. How it turns chroma of 4:2:2 with ten bits is
+  /// compared in ``TenBitTests``.
+  private static let flippable = PixelFormat.allCases.filter { ![.i422, .p010, .i422Ten, .y210].contains($0) }
 
   @Test(arguments: flippable, matrixSizes)
   func turnedFramesAreVideoflipsToTheBit(format: PixelFormat, size: PictureSize) throws {
@@ -233,7 +234,7 @@ extension PixelFormat {
       + " ! video/x-raw,format=\(format.rawValue)"
   }
 
-  @Test(arguments: [PixelFormat.i422, .p010])
+  @Test(arguments: [PixelFormat.i422, .p010, .i422Ten])
   func formatsThatVideoflipDoesNotKnowAreTurnedAsTheirSamplesSay(format: PixelFormat) throws {
     let source = try TestFrame.keptPixelBuffer(noise(format, .init(width: 34, height: 18)))
     for (_, orientation) in Self.methods {
@@ -285,10 +286,9 @@ extension PixelFormat {
   /// Returns the bytes of a plane. Of a ten-bit sample, these are the upper eight bits.
   private func deepest(_ pixelBuffer: PixelBuffer, _ plane: Int) throws -> [UInt8] {
     let bytes = try Oracle.tightBytes(pixelBuffer, plane: plane)
-    guard pixelBuffer.pixelFormat.isTenBit else { return bytes }
-    let shift = pixelBuffer.pixelFormat == .p010 ? 8 : 2
+    guard let shift = pixelBuffer.pixelFormat.tenBitShift else { return bytes }
     return stride(from: 0, to: bytes.count, by: 2).map {
-      UInt8(truncatingIfNeeded: (Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8) >> shift)
+      UInt8(truncatingIfNeeded: (Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8) >> (shift + 2))
     }
   }
 
@@ -328,7 +328,7 @@ extension PixelFormat {
 
   // MARK: All steps at once
 
-  @Test(arguments: [PixelFormat.i420, .nv12, .bgra, .yuy2, .p010], [PixelFormat.bgra, .nv12, .rgb, .uyvy])
+  @Test(arguments: [PixelFormat.i420, .nv12, .bgra, .yuy2, .p010, .y210], [PixelFormat.bgra, .nv12, .rgb, .uyvy])
   func turningScalingAndConvertingAtOnceIsLikeOneAfterTheOther(format: PixelFormat, target: PixelFormat) throws {
     let source = try TestFrame.keptPixelBuffer(TestFrame.naturalSource(format, 640, 360))
     for orientation in VideoOrientation.allCases {

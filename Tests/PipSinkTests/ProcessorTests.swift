@@ -131,7 +131,8 @@ import Testing
   // MARK: Grayscale
 
   @Test(
-    arguments: [PixelFormat.i420, .yv12, .nv12, .nv21, .i422, .y444, .p010, .i420Ten], [(640, 360), (17, 9), (1, 1)])
+    arguments: [PixelFormat.i420, .yv12, .nv12, .nv21, .i422, .y444, .p010, .i420Ten, .i422Ten],
+    [(640, 360), (17, 9), (1, 1)])
   func grayscaleKeepsLumaAndTheFormatAndMakesChromaNeutral(format: PixelFormat, size: (Int, Int)) throws {
     for padding in [0, 24] {
       let tight = try TestFrame.sample(TestFrame.testSource(format, size.0, size.1, pattern: "smpte100"))

@@ -53,41 +53,44 @@ import Testing
 
   /// The widths leave every remainder of a vector, and the source has padding behind its rows, or goes from its last
   /// row to its first.
-  @Test(arguments: [(PlaneElement.byte, 2), (.byte, 4), (.bytePair, 2), (.bytePair, 4), (.pixel, 2)])
+  @Test(
+    arguments: [
+      (PlaneElement.byte, 2), (.byte, 4), (.bytePair, 2), (.bytePair, 4), (.pixel, 2), (.word, 2), (.word, 4),
+      (.wordPair, 2), (.wordPair, 4),
+    ])
   func halvesAndQuartersAreTheAveragesOfTheirBoxes(element: PlaneElement, factor: Int) {
-    let (bytes, height) = (Int(element.byteCount), 3)
     for width in Array(1...40) + [480] {
-      let stride = width * factor * bytes + 24
-      var generator = SystemRandomNumberGenerator()
-      var source = (0..<stride * height * factor).map { _ in UInt8.random(in: 0...255, using: &generator) }
-      var target = [UInt8](repeating: 0, count: width * bytes * height)
-      var spare = [UInt8](repeating: 0, count: 8 * source.count)
       for isUpsideDown in [false, true] {
-        source.withUnsafeMutableBufferPointer { source in
-          target.withUnsafeMutableBufferPointer { target in
-            spare.withUnsafeMutableBufferPointer { spare in
-              let plane = Picture.Plane(
-                data: source.baseAddress!, stride: Int32(stride), width: Int32(width * factor),
-                height: Int32(height * factor))
-              let result = Picture.Plane(
-                data: target.baseAddress!, stride: Int32(width * bytes), width: Int32(width), height: Int32(height))
-              #expect(
-                (isUpsideDown ? plane.upsideDown : plane).scale(
-                  into: result, element: element, filter: kFilterBox, spare: spare.baseAddress!))
+        let source = Samples(element, width: width * factor, height: 3 * factor, padding: 24)
+        let target = source.scaled(width, 3, isUpsideDown: isUpsideDown)
+        let isRight = target.allSatisfy { component, x, y, value in
+          let sum = (0..<factor * factor).reduce(0) { sum, index in
+            sum + source.value(component, x * factor + index % factor, y * factor + index / factor, isUpsideDown)
+          }
+          return value == (sum + factor * factor / 2) / (factor * factor)
+        }
+        #expect(isRight, "\(width) \(isUpsideDown ? "upside down" : "upright")")
+      }
+    }
+  }
+
+  @Test(arguments: [PlaneElement.word, .wordPair], [kFilterBox, kFilterBilinear])
+  func twoThirdsOfWordsAreBlendsOfFour(element: PlaneElement, filter: FilterModeEnum) {
+    for width in Array(1...24) + [320] {
+      for isUpsideDown in [false, true] {
+        let source = Samples(element, width: width * 3, height: 6, padding: 24)
+        let target = source.scaled(width * 2, 4, isUpsideDown: isUpsideDown, filter: filter)
+        let isRight = target.allSatisfy { component, x, y, value in
+          let (left, top) = (x / 2 * 3, y / 2 * 3)
+          var sum = 0
+          for (column, weight) in [(left + x % 2 * 2, 3), (left + 1, 1)] {
+            for (row, other) in [(top + y % 2 * 2, 3), (top + 1, 1)] {
+              sum += weight * other * source.value(component, column, row, isUpsideDown)
             }
           }
+          return value == (sum + 8) / 16
         }
-        func average(_ byte: Int, _ y: Int) -> Int {
-          let sum = (0..<factor * factor).reduce(0) { sum, index in
-            let line = y * factor + index / factor
-            let row = isUpsideDown ? height * factor - 1 - line : line
-            let column = (byte / bytes * factor + index % factor) * bytes + byte % bytes
-            return sum + Int(source[row * stride + column])
-          }
-          return (sum + factor * factor / 2) / (factor * factor)
-        }
-        let wrong = target.indices.filter { Int(target[$0]) != average($0 % (width * bytes), $0 / (width * bytes)) }
-        #expect(wrong.isEmpty, "\(width) \(isUpsideDown ? "upside down" : "upright")")
+        #expect(isRight, "\(width) \(isUpsideDown ? "upside down" : "upright")")
       }
     }
   }
@@ -100,6 +103,59 @@ import Testing
       let target = PictureSize(width: size.0, height: size.1)
       #expect(
         ScalingFilter.automatic.mode(from: source, to: target) == (isBox ? kFilterBox : kFilterBilinear), "\(size)")
+    }
+  }
+}
+
+/// A plane of random samples.
+private struct Samples {
+  private let element: PlaneElement
+  private let (width, height): (Int, Int)
+  private let stride: Int
+  private var bytes: [UInt8]
+
+  init(_ element: PlaneElement, width: Int, height: Int, padding: Int) {
+    (self.element, self.width, self.height) = (element, width, height)
+    stride = width * Int(element.byteCount) + padding
+    var generator = SystemRandomNumberGenerator()
+    bytes = (0..<stride * height).map { _ in UInt8.random(in: 0...255, using: &generator) }
+  }
+
+  /// The number of bytes in a component.
+  private var depth: Int { element == .word || element == .wordPair ? 2 : 1 }
+  private var componentCount: Int { Int(element.byteCount) / depth }
+
+  func value(_ component: Int, _ x: Int, _ y: Int, _ isUpsideDown: Bool = false) -> Int {
+    let offset = (isUpsideDown ? height - 1 - y : y) * stride + x * Int(element.byteCount) + component * depth
+    return depth == 2 ? Int(bytes[offset]) | Int(bytes[offset + 1]) << 8 : Int(bytes[offset])
+  }
+
+  /// Scales the plane, whose rows may be read from the last to the first.
+  func scaled(_ width: Int, _ height: Int, isUpsideDown: Bool, filter: FilterModeEnum = kFilterBox) -> Samples {
+    var result = Samples(element, width: width, height: height, padding: 0)
+    var source = bytes
+    var spare = [UInt8](repeating: 0, count: 8 * bytes.count)
+    source.withUnsafeMutableBufferPointer { source in
+      result.bytes.withUnsafeMutableBufferPointer { target in
+        spare.withUnsafeMutableBufferPointer { spare in
+          let plane = Picture.Plane(
+            data: source.baseAddress!, stride: Int32(stride), width: Int32(self.width), height: Int32(self.height))
+          let into = Picture.Plane(
+            data: target.baseAddress!, stride: Int32(result.stride), width: Int32(width), height: Int32(height))
+          #expect(
+            (isUpsideDown ? plane.upsideDown : plane).scale(
+              into: into, element: element, filter: filter, spare: spare.baseAddress!))
+        }
+      }
+    }
+    return result
+  }
+
+  func allSatisfy(_ isRight: (_ component: Int, _ x: Int, _ y: Int, _ value: Int) -> Bool) -> Bool {
+    (0..<width * height * componentCount).allSatisfy { index in
+      let (component, pixel) = (index % componentCount, index / componentCount)
+      let (x, y) = (pixel % width, pixel / width)
+      return isRight(component, x, y, value(component, x, y))
     }
   }
 }

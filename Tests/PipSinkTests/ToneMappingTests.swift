@@ -49,7 +49,7 @@ import Testing
   private static let quantizer = "2:6:14:7"
   private static let gamma = "2:6:15:7"
   private static let side = 8
-  private static let formats: [PixelFormat] = [.i420Ten, .p010]
+  private static let formats: [PixelFormat] = [.i420Ten, .p010, .i422Ten, .y210]
 
   private let converter = PixelConverter(usesHelperThreads: false)
 
@@ -267,7 +267,7 @@ import Testing
     // The component of the sample (0 for Y, 1 for U, 2 for V), and the column of its pixel.
     let (component, column): (Int, Int) =
       switch format {
-      case .yuy2: ([0, 1, 0, 2][sample % 4], sample / 2)
+      case .yuy2, .y210: ([0, 1, 0, 2][sample % 4], sample / 2)
       case .uyvy: ([1, 0, 2, 0][sample % 4], sample / 2)
       case .nv12, .p010: plane == 0 ? (0, sample) : (1 + sample % 2, sample / 2 * 2)
       case .nv21: plane == 0 ? (0, sample) : (2 - sample % 2, sample / 2 * 2)
@@ -278,7 +278,7 @@ import Testing
     let color = colors[column / Self.side]
     let value = [color.0, color.1, color.2][component]
     guard format.isTenBit else { return UInt8(value / 4) }
-    let word = format == .p010 ? value << 6 : value
+    let word = value << (format.tenBitShift ?? 0)
     return UInt8(truncatingIfNeeded: index % 2 == 0 ? word : word >> 8)
   }
 

@@ -4,7 +4,7 @@ extension PixelFormat {
   var chromaShift: (x: Int, y: Int) {
     switch self {
     case .i420, .yv12, .nv12, .nv21, .p010, .i420Ten: (1, 1)
-    case .i422, .yuy2, .uyvy: (1, 0)
+    case .i422, .yuy2, .uyvy, .i422Ten, .y210: (1, 0)
     default: (0, 0)
     }
   }
@@ -12,7 +12,7 @@ extension PixelFormat {
   /// The number of planes.
   var planeCount: Int {
     switch self {
-    case .i420, .yv12, .i422, .y444, .i420Ten: 3
+    case .i420, .yv12, .i422, .y444, .i420Ten, .i422Ten: 3
     case .nv12, .nv21, .p010: 2
     default: 1
     }
@@ -41,9 +41,10 @@ extension PixelFormat {
   func rowByteCount(_ index: Int, width: Int) -> Int {
     switch self {
     case .yuy2, .uyvy: (width + 1) / 2 * 4
+    case .y210: (width + 1) / 2 * 8
     case .bgra, .bgrx, .rgba, .rgbx, .argb, .xrgb: width * 4
     case .rgb, .bgr: width * 3
-    case .i420Ten: width * 2
+    case .i420Ten, .i422Ten: width * 2
     case .p010: width * (index == 0 ? 2 : 4)
     case .nv12, .nv21: width * (index == 0 ? 1 : 2)
     case .i420, .yv12, .i422, .y444, .gray8: width
@@ -55,14 +56,36 @@ extension PixelFormat {
   func byteOffset(_ index: Int, column: Int) -> Int {
     switch self {
     case .yuy2, .uyvy: column * 2
+    case .y210: column * 4
     default: rowByteCount(index, width: column)
     }
   }
 
   /// Whether samples have ten bits, in words of 16.
-  package var isTenBit: Bool { self == .p010 || self == .i420Ten }
+  package var isTenBit: Bool { tenBitShift != nil }
+
+  /// By how many bits the ten bits of a sample are above the lowest ones of its word; nil for formats with eight bits.
+  var tenBitShift: Int? {
+    switch self {
+    case .p010, .y210: 6
+    case .i420Ten, .i422Ten: 0
+    default: nil
+    }
+  }
+
+  /// The format with the same planes and eight bits per sample, for a format with ten; every other format itself.
+  var withEightBits: PixelFormat {
+    switch self {
+    case .p010: .nv12
+    case .i420Ten: .i420
+    case .i422Ten: .i422
+    case .y210: .yuy2
+    default: self
+    }
+  }
+
   /// Whether luma and chroma are in one plane.
-  var isPackedYUV: Bool { self == .yuy2 || self == .uyvy }
+  var isPackedYUV: Bool { self == .yuy2 || self == .uyvy || self == .y210 }
   package var isYUV: Bool { !isRGB }
 
   var isRGB: Bool { isRGB32 || self == .rgb || self == .bgr }

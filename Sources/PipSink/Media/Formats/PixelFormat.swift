@@ -40,6 +40,10 @@ public enum PixelFormat: String, CaseIterable, Sendable {
   case p010 = "P010_10LE"
   /// YUV 4:2:0 in three planes as I420, with ten bits in the lower part of each 16-bit little-endian sample.
   case i420Ten = "I420_10LE"
+  /// YUV 4:2:2 in three planes as Y42B, with ten bits in the lower part of each 16-bit little-endian sample.
+  case i422Ten = "I422_10LE"
+  /// YUV 4:2:2 in one plane as YUY2, with ten bits in the upper part of each 16-bit little-endian sample.
+  case y210 = "Y210"
 
   /// GStreamer's number for the format.
   ///
@@ -66,6 +70,8 @@ public enum PixelFormat: String, CaseIterable, Sendable {
     case .bgr: GST_VIDEO_FORMAT_BGR
     case .p010: GST_VIDEO_FORMAT_P010_10LE
     case .i420Ten: GST_VIDEO_FORMAT_I420_10LE
+    case .i422Ten: GST_VIDEO_FORMAT_I422_10LE
+    case .y210: GST_VIDEO_FORMAT_Y210
     }
   }
 

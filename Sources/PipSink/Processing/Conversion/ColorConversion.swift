@@ -3,12 +3,18 @@ import CLibYUV
 /// Conversions between formats at the same size, by libyuv, which calls BGRA in memory "ARGB" (as a little-endian
 /// word). The formats of the pictures are those that the ``ConversionPlan`` has at this step.
 enum ColorConversion {
-  static func perform(_ operation: ConversionStep.Operation, from source: Picture, into target: Picture) {
+  ///
+  /// - Parameter firstRow: the row of the whole picture that is the first one here, where this is a strip of it. A
+  ///   dither goes by it.
+  static func perform(
+    _ operation: ConversionStep.Operation, from source: Picture, into target: Picture, firstRow: Int = 0
+  ) {
     switch operation {
     case .copy: source.copy(into: target)
     case .unpack: unpack(source, into: target)
+    case .reduce: OrderedDither.reduce(source, into: target, firstRow: firstRow)
     case .toRGB: toRGB(source, into: target.planes[0], by: ColorMatrix.of(source.colorimetry))
-    case .mapTones(let mapping): mapping.perform(from: source, into: target.planes[0])
+    case .mapTones(let mapping): mapping.perform(from: source, into: target.planes[0], firstRow: firstRow)
     case .fromRGB: fromRGB(source, into: target)
     case .balance(let balancing): balancing.perform(from: source, into: target)
     case .shuffle: shuffle(source, into: target)
@@ -35,12 +41,6 @@ enum ColorConversion {
       I422ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
     case .y444:
       I444ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
-    case .p010:
-      P010ToARGBMatrix(
-        y.words, y.stride / 2, u.words, u.stride / 2, to, stride, matrix, width, height)
-    case .i420Ten:
-      I010ToARGBMatrix(
-        y.words, y.stride / 2, u.words, u.stride / 2, v.words, v.stride / 2, to, stride, matrix, width, height)
     default:
       I420ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
     }
@@ -79,20 +79,11 @@ enum ColorConversion {
     // libyuv names bytes from the highest of a word down: its RAW is RGB in memory, and its RGB24 is BGR.
     case .rgb: RAWToARGB(from.data, from.stride, y.data, y.stride, width, height)
     case .bgr: RGB24ToARGB(from.data, from.stride, y.data, y.stride, width, height)
-    case .p010, .i420Ten: reduce(source, into: target)
+    case .y210:
+      for row in 0..<Int32(source.size.height) {
+        pipsink_split_y210_row(from.row(row), y.row(row), u.row(row), v.row(row), width)
+      }
     default: shuffle(source, into: target)
-    }
-  }
-
-  /// Reduces ten bits per sample to eight.
-  private static func reduce(_ source: Picture, into target: Picture) {
-    // P010 has its ten bits at the top of 16, and I420_10LE at the bottom. The scale is in units of 1/65536.
-    let scale: Int32 = source.format == .p010 ? 256 : 16384
-    for index in 0..<source.planeCount {
-      let (from, to) = (source.planes[index], target.planes[index])
-      let samples: Int32 = source.format.isSemiPlanar && index == 1 ? 2 : 1
-      Convert16To8Plane(
-        from.words, from.stride / 2, to.data, to.stride, scale, from.width * samples, from.height)
     }
   }
 
@@ -105,6 +96,10 @@ enum ColorConversion {
       I422ToYUY2(y.data, y.stride, u.data, u.stride, v.data, v.stride, to.data, to.stride, width, height)
     case .uyvy:
       I422ToUYVY(y.data, y.stride, u.data, u.stride, v.data, v.stride, to.data, to.stride, width, height)
+    case .y210:
+      for row in 0..<Int32(source.size.height) {
+        pipsink_merge_y210_row(y.row(row), u.row(row), v.row(row), to.row(row), width)
+      }
     case .rgb: ARGBToRAW(y.data, y.stride, to.data, to.stride, width, height)
     default: ARGBToRGB24(y.data, y.stride, to.data, to.stride, width, height)
     }

@@ -116,7 +116,7 @@ private struct BlueTrial {
   ]
   /// The width makes vector kernels do both whole steps and a rest. Each colour has two rows, which share their chroma.
   private static let size = PictureSize(width: 134, height: colors.count * 2)
-  private static let formats: [PixelFormat] = [.i420, .nv12, .nv21, .i422, .y444, .gray8, .p010, .i420Ten]
+  private static let formats: [PixelFormat] = [.i420, .nv12, .nv21, .i422, .y444, .gray8]
 
   let matrix: Colorimetry.Matrix
   /// The weight of U in blue, in units of 1/64.
@@ -173,18 +173,13 @@ private struct BlueTrial {
       let (first, second) =
         switch (index, format) {
         case (0, _): (color.y, color.y)
-        case (_, .nv12), (_, .p010): (color.u, color.v)
+        case (_, .nv12): (color.u, color.v)
         case (_, .nv21): (color.v, color.u)
         default: index == 1 ? (color.u, color.u) : (color.v, color.v)
         }
       let sampleCount = format.isSemiPlanar && index == 1 ? plane.width * 2 : plane.width
       for sample in 0..<Int(sampleCount) {
-        let value = sample % 2 == 0 ? first : second
-        if format.isTenBit {
-          plane.words[Int(row) * Int(plane.stride) / 2 + sample] = UInt16(value) << (format == .p010 ? 8 : 2)
-        } else {
-          plane.row(row)[sample] = UInt8(value)
-        }
+        plane.row(row)[sample] = UInt8(sample % 2 == 0 ? first : second)
       }
     }
   }

@@ -78,22 +78,17 @@ struct ConversionPlan {
       takeApart()
       changeGeometry()
       mapTones()
+      reduce()
       balance()
       convert()
       if !kind.isTargetAligned { add(.copy, format) }
     }
 
-    /// Unpacks pixels into planes that can be scaled and rotated, if that is needed. Reduces ten bits to eight, unless
-    /// the format stays the same or RGB is made from the ten bits at the same size. In a high dynamic range, eight bits
-    /// would be too few for dark colours.
+    /// Unpacks pixels into planes that can be scaled and rotated, if that is needed.
     private mutating func takeApart() {
-      if format.isPackedYUV, changesGeometry || target != format { add(.unpack, .i422) }
+      if format.isPackedYUV, changesGeometry || target != format { add(.unpack, format.isTenBit ? .i422Ten : .i422) }
       if format == .rgb || format == .bgr, changesGeometry { add(.unpack, .bgrx) }
-      // Scaling words takes longer than reducing them to bytes and scaling those.
-      if format.isTenBit, target != format, target.isYUV || changesSize, kind.mappedColorimetry == nil {
-        add(.unpack, format == .p010 ? .nv12 : .i420)
-      }
-      if target == .gray8, format.isYUV, format != .gray8 { add(.dropChroma, .gray8) }
+      if target == .gray8, format.isYUV, format != .gray8, !format.isTenBit { add(.dropChroma, .gray8) }
     }
 
     /// Scales and rotates the picture. The one that leaves fewer pixels for the other comes first.
@@ -134,7 +129,6 @@ struct ConversionPlan {
     /// Scales to quarters, and then to a half. These ratios have kernels of their own; for other boxes libyuv has no
     /// vector kernel. So the two steps together take less than half of the time of one.
     private mutating func shrink(towards wanted: PictureSize) {
-      guard !format.isTenBit else { return }
       for factor in [4, 2] {
         // The sizes of all planes have to be even afterwards.
         while size.width >= wanted.width * factor, size.height >= wanted.height * factor,
@@ -162,6 +156,7 @@ struct ConversionPlan {
       guard kind.orientation != .upright else { return }
       // Rotating 4:2:2 by 90 degrees would give 4:4:0, which is not a supported format.
       if format == .i422, kind.orientation.swapsSides { add(.resample(kFilterBox), .i420) }
+      if format == .i422Ten, kind.orientation.swapsSides { add(.resample(kFilterBox), .i420Ten) }
       add(.orient(kind.orientation), format, kind.orientation.applied(to: size))
     }
 
@@ -171,10 +166,15 @@ struct ConversionPlan {
       add(.mapTones(.of(colorimetry)), target == .bgrx ? .bgrx : .bgra)
     }
 
+    /// Reduces ten bits to eight, at the target's size. Scaling afterwards would average the pattern of the dither.
+    private mutating func reduce() {
+      guard format.isTenBit, !target.isTenBit else { return }
+      add(.reduce, target == .gray8 ? .gray8 : format.withEightBits)
+    }
+
     /// Adjusts the colours, at the target's size and in planes with eight bits per sample.
     private mutating func balance() {
       guard !kind.balance.isNeutral else { return }
-      if format.isTenBit { add(.unpack, format == .p010 ? .nv12 : .i420) }
       if format.isRGB {
         if format != .bgra, format != .bgrx { add(.unpack, .bgra) }
         add(.fromRGB, .y444)
@@ -185,7 +185,7 @@ struct ConversionPlan {
     /// Converts the format, when everything else is as it should be.
     private mutating func convert() {
       guard format != target else { return }
-      let unpacked = target.isPackedYUV ? .i422 : target
+      let unpacked: PixelFormat = !target.isPackedYUV ? target : target.isTenBit ? .i422Ten : .i422
       if target.isRGB {
         if format.isYUV { add(.toRGB, target == .bgrx ? .bgrx : .bgra) }
         convertRGB()
@@ -221,8 +221,10 @@ struct ConversionStep: Equatable {
   enum Operation: Equatable {
     /// Copies all planes.
     case copy
-    /// Unpacks packed or 10-bit pixels into planes of bytes, or converts RGB with another byte order to BGRA.
+    /// Unpacks packed pixels into planes, or converts RGB with another byte order to BGRA.
     case unpack
+    /// Reduces ten bits per sample to eight.
+    case reduce
     /// Changes the size, the layout of the planes, or both.
     case resample(FilterModeEnum)
     /// Rotates and mirrors.
@@ -272,7 +274,7 @@ struct ConversionStep: Equatable {
   /// is subsampled vertically), so that the picture can be processed in strips.
   var isByRows: Bool {
     switch operation {
-    case .copy, .unpack, .toRGB, .mapTones, .fromRGB, .balance, .shuffle, .pack: true
+    case .copy, .unpack, .reduce, .toRGB, .mapTones, .fromRGB, .balance, .shuffle, .pack: true
     case .resample, .orient, .dropChroma: false
     }
   }

@@ -24,7 +24,8 @@ extension Picture {
         return planes[index].scale(into: target.planes[index], element: element, filter: filter, spare: spare)
       }
     }
-    guard planes[0].scale(into: target.planes[0], element: .byte, filter: filter, spare: spare) else { return false }
+    let element: PlaneElement = format.isTenBit ? .word : .byte
+    guard planes[0].scale(into: target.planes[0], element: element, filter: filter, spare: spare) else { return false }
     if target.format == .gray8 { return true }
     if format == .gray8 {
       for index in 1..<target.planeCount {
@@ -51,8 +52,9 @@ extension Picture {
   {
     switch (format.isSemiPlanar, target.format.isSemiPlanar) {
     case (false, false):
-      return planes[1].scaleChroma(into: target.planes[1], filter: filter, spare: spare)
-        && planes[2].scaleChroma(into: target.planes[2], filter: filter, spare: spare)
+      let element: PlaneElement = format.isTenBit ? .word : .byte
+      return planes[1].scaleChroma(into: target.planes[1], element: element, filter: filter, spare: spare)
+        && planes[2].scaleChroma(into: target.planes[2], element: element, filter: filter, spare: spare)
     case (false, true):
       let to = target.planes[1]
       var (u, v) = (planes[1], planes[2])
@@ -105,31 +107,40 @@ extension Picture {
 extension Picture.Plane {
   /// Scales a plane of chroma, possibly between two layouts of the same picture. To half or twice the rows, only the
   /// two rows that share a sample are combined, as 4:2:2 and 4:2:0 are defined.
+  ///
+  /// - Parameter element: bytes or words.
   fileprivate func scaleChroma(
-    into target: Picture.Plane, filter: FilterModeEnum, spare: UnsafeMutablePointer<UInt8>
+    into target: Picture.Plane, element: PlaneElement = .byte, filter: FilterModeEnum,
+    spare: UnsafeMutablePointer<UInt8>
   ) -> Bool {
     if width == target.width, (height + 1) / 2 == target.height, height > 1 {
-      halveRows(into: target)
+      halveRows(into: target, element)
       return true
     }
     if width == target.width, (target.height + 1) / 2 == height, target.height > 1 {
-      doubleRows(into: target)
+      doubleRows(into: target, element)
       return true
     }
-    return scale(into: target, element: .byte, filter: filter, spare: spare)
+    return scale(into: target, element: element, filter: filter, spare: spare)
   }
 
-  private func halveRows(into target: Picture.Plane) {
+  private func halveRows(into target: Picture.Plane, _ element: PlaneElement) {
     let pairs = height / 2
-    InterpolatePlane(
-      data, stride * 2, row(1), stride * 2, target.data, target.stride, width, pairs, 128)
-    if height % 2 == 1 { rows(height - 1, 1).copy(into: target.rows(target.height - 1, 1), byteCount: Int(width)) }
+    if element == .word {
+      let second = rows(1, 1).words
+      InterpolatePlane_16(
+        words, stride, second, stride, target.words, target.stride / 2, width, pairs, 128)
+    } else {
+      InterpolatePlane(data, stride * 2, row(1), stride * 2, target.data, target.stride, width, pairs, 128)
+    }
+    guard height % 2 == 1 else { return }
+    rows(height - 1, 1).copy(into: target.rows(target.height - 1, 1), byteCount: Int(width * element.byteCount))
   }
 
-  private func doubleRows(into target: Picture.Plane) {
+  private func doubleRows(into target: Picture.Plane, _ element: PlaneElement) {
     for parity in 0..<Int32(2) {
       let rows = (target.height + 1 - parity) / 2
-      CopyPlane(data, stride, target.row(parity), target.stride * 2, width, rows)
+      CopyPlane(data, stride, target.row(parity), target.stride * 2, width * element.byteCount, rows)
     }
   }
 }

@@ -132,7 +132,7 @@ struct PictureConverter: ~Copyable {
             : strips.picture(
               steps[index].format, size: PictureSize(width: source.size.width, height: count),
               colorimetry: steps[index].colorimetry(from: current.colorimetry))
-          ColorConversion.perform(steps[index].operation, from: current, into: result)
+          ColorConversion.perform(steps[index].operation, from: current, into: result, firstRow: start)
           current = result
         }
         start += count

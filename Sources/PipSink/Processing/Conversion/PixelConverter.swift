@@ -206,9 +206,10 @@ extension Picture {
     switch format {
     case .yuy2: return [luma, 128, luma, 128]
     case .uyvy: return [128, luma, 128, luma]
-    // In ten bits, black is 64 and 512, at the top of 16 bits in P010 and at the bottom in I420_10LE.
+    // In ten bits, black is 64 and 512, at the top of 16 bits or at the bottom.
     case .p010: return index == 0 ? [0, luma, 0, luma] : [0, 128, 0, 128]
-    case .i420Ten: return index == 0 ? [luma << 2, 0, luma << 2, 0] : [0, 2, 0, 2]
+    case .y210: return [0, luma, 0, 128]
+    case .i420Ten, .i422Ten: return index == 0 ? [luma << 2, 0, luma << 2, 0] : [0, 2, 0, 2]
     case .argb, .xrgb: return [255, 0, 0, 0]
     case .bgra, .bgrx, .rgba, .rgbx: return [0, 0, 0, 255]
     case .rgb, .bgr: return [0, 0, 0, 0]

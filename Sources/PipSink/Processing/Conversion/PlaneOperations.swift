@@ -20,9 +20,9 @@ extension PixelFormat {
   func element(ofPlane index: Int) -> PlaneElement? {
     switch self {
     case .p010: index == 0 ? .word : .wordPair
-    case .i420Ten: .word
+    case .i420Ten, .i422Ten: .word
     case .nv12, .nv21: index == 0 ? .byte : .bytePair
-    case .yuy2, .uyvy, .rgb, .bgr: nil
+    case .yuy2, .uyvy, .y210, .rgb, .bgr: nil
     default: isRGB32 ? .pixel : .byte
     }
   }
@@ -54,6 +54,9 @@ extension Picture.Plane {
       return true
     }
     if filter == kFilterBox, shrinkByBoxes(into: target, element: element) { return true }
+    if filter == kFilterBox || filter == kFilterBilinear, shrinkWordsByThirds(into: target, element: element) {
+      return true
+    }
     if let kernel = TwoThirds(self, into: target, element: element, filter: filter) {
       kernel.scale()
       return true
@@ -94,10 +97,26 @@ extension Picture.Plane {
       case (.byte, _): pipsink_quarter_bytes
       case (.bytePair, 2): pipsink_halve_pairs
       case (.bytePair, _): pipsink_quarter_pairs
+      case (.word, 2): pipsink_halve_words
+      case (.word, _): pipsink_quarter_words
+      case (.wordPair, 2): pipsink_halve_word_pairs
+      case (.wordPair, _): pipsink_quarter_word_pairs
       case (.pixel, 2): pipsink_halve_pixels
-      case (.pixel, _), (.word, _), (.wordPair, _): nil
+      case (.pixel, _): nil
       }
     guard let kernel else { return false }
+    kernel(data, Int(stride), target.data, Int(target.stride), target.width, target.height)
+    return true
+  }
+
+  /// Makes two thirds of a plane of words, for which libyuv has only its filter for any ratio. For bytes there is
+  /// ``TwoThirds``.
+  ///
+  /// - Returns: false for other elements and ratios.
+  private func shrinkWordsByThirds(into target: Picture.Plane, element: PlaneElement) -> Bool {
+    guard element == .word || element == .wordPair, width * 2 == target.width * 3, height * 2 == target.height * 3
+    else { return false }
+    let kernel = element == .word ? pipsink_two_thirds_of_words : pipsink_two_thirds_of_word_pairs
     kernel(data, Int(stride), target.data, Int(target.stride), target.width, target.height)
     return true
   }

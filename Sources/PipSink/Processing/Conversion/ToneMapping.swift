@@ -105,7 +105,8 @@ final class ToneMapping: @unchecked Sendable {
   /// - Parameters:
   ///   - source: has YUV in planes, with eight or ten bits for each sample.
   ///   - target: pixels of four bytes: blue, green, red, and 255.
-  func perform(from source: Picture, into target: Picture.Plane) {
+  ///   - firstRow: the row of the whole picture that is the first one here.
+  func perform(from source: Picture, into target: Picture.Plane, firstRow: Int) {
     let width = source.size.width
     withUnsafeTemporaryAllocation(of: UInt16.self, capacity: width * 3) { samples in
       guard let y = samples.baseAddress else { return }
@@ -115,7 +116,7 @@ final class ToneMapping: @unchecked Sendable {
         convert(
           (y, u, v), chromaShift: source.format.chromaShift.x,
           into: UnsafeMutableRawPointer(target.row(row)).assumingMemoryBound(to: UInt32.self), count: width,
-          dither: Self.ditherRows[Int(row) & 7])
+          dither: OrderedDither.thresholds(ofRow: firstRow + Int(row)))
       }
     }
   }
@@ -149,22 +150,6 @@ final class ToneMapping: @unchecked Sendable {
       pixels[column] = 0xFF00_0000 | red &<< 16 | green &<< 8 | blue
     }
   }
-
-  /// Thresholds of an ordered dither in units of 1/256 of a value, a matrix of Bayer: eight bytes for each row.
-  private static let ditherRows: InlineArray<8, UInt64> = {
-    var rows = InlineArray<8, UInt64>(repeating: 0)
-    for row in 0..<8 {
-      for column in 0..<8 {
-        var threshold: UInt64 = 0
-        for bit in 0..<3 {
-          let (x, y) = (column >> bit & 1, row >> bit & 1)
-          threshold |= UInt64((x ^ y) << 1 | y) << UInt64(2 * (2 - bit))
-        }
-        rows[row] |= (threshold * 4 + 2) << UInt64(8 * column)
-      }
-    }
-    return rows
-  }()
 }
 
 /// The index of light in a table: 512 entries for each factor of two, as the eye sees it. The first one has all light
@@ -287,8 +272,7 @@ extension Picture {
   ) {
     let chromaRow = row >> Int32(format.chromaShift.y)
     let width = Int(planes[1].width)
-    // P010 has its ten bits at the top of 16, and I420_10LE at the bottom.
-    let unused: UInt16 = format == .p010 ? 6 : 0
+    let unused = UInt16(format.tenBitShift ?? 0)
     func words(_ plane: Int, _ row: Int32) -> UnsafeMutablePointer<UInt16> {
       UnsafeMutableRawPointer(planes[plane].row(row)).assumingMemoryBound(to: UInt16.self)
     }

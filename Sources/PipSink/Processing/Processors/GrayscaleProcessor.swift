@@ -20,6 +20,11 @@ public final class GrayscaleProcessor: PoolingProcessor {
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     let format = sampleBuffer.pixelBuffer.pixelFormat
     if format == .gray8 { return sampleBuffer }
+    if format == .y210 {
+      var copy = try pool.mutableCopy(of: sampleBuffer.pixelBuffer)
+      try copy.withMappedFrame { Picture($0).removeChromaOfY210() }
+      return sampleBuffer.replacing(copy.finish())
+    }
     guard format.planeCount > 1 else {
       let luma = try converter.convert(sampleBuffer.pixelBuffer, to: .init(pixelFormat: .gray8))
       let described = sampleBuffer.formatDescription
@@ -69,6 +74,19 @@ public final class GrayscaleProcessor: PoolingProcessor {
   }
 }
 
+extension Picture {
+  /// Makes the chroma neutral in a picture with the format Y210, in which every other word is chroma.
+  fileprivate func removeChromaOfY210() {
+    let plane = planes[0]
+    for row in 0..<plane.height {
+      let words = UnsafeMutableRawPointer(plane.row(row))
+      for column in 0..<(Int(plane.width) + 1) / 2 * 2 {
+        words.storeBytes(of: UInt16(512 << 6).littleEndian, toByteOffset: column * 4 + 2, as: UInt16.self)
+      }
+    }
+  }
+}
+
 /// A block of neutral chroma, which is made once for each size.
 private struct NeutralChroma: ~Copyable {
   private var memory: UnsafeMutablePointer<GstMemory>?
@@ -92,9 +110,9 @@ private struct NeutralChroma: ~Copyable {
 
   private static func make(byteCount: Int, format: PixelFormat) -> UnsafeMutablePointer<GstMemory>? {
     guard let block = g_malloc(gsize(byteCount)) else { return nil }
-    // The middle of the range: 128 in eight bits, 512 in ten, which P010 keeps at the top of sixteen.
-    let high: UInt8 = format == .i420Ten ? 0x02 : 0x80
-    let isTenBit = format == .p010 || format == .i420Ten
+    // The middle of the range: 128 in eight bits, and 512 in ten, at the top or at the bottom of sixteen.
+    let high: UInt8 = format.tenBitShift == 0 ? 0x02 : 0x80
+    let isTenBit = format.isTenBit
     let bytes = UnsafeMutableRawBufferPointer(start: block, count: byteCount)
     for index in bytes.indices { bytes[index] = isTenBit && index % 2 == 0 ? 0 : high }
     return gst_memory_new_wrapped(

@@ -4,7 +4,7 @@
 /// ``SampleBuffer/orientation`` or ``SampleBufferDisplayLayer/orientation`` instead, which cost almost nothing:
 /// renderers rotate pictures after they have scaled them down.
 ///
-/// Formats with 4:2:2 chroma (I422, YUY2, UYVY) lose vertical chroma resolution in rotations by 90 and 270 degrees.
+/// Formats with 4:2:2 chroma (I422, YUY2, UYVY, Y210) lose vertical chroma resolution in rotations by 90 and 270 degrees.
 public final class RotationProcessor: PoolingProcessor {
   /// The angle of a rotation.
   public enum Angle: Hashable, Sendable {
