@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func everyRowSaysWhetherItWorksAndNamesTestsThatThereAre() throws {
-    let counts = [("Z", 23), ("V", 4), ("S", 12), ("T", 7), ("B", 17)]
+    let counts = [("Z", 24), ("V", 4), ("S", 12), ("T", 7), ("B", 17)]
     #expect(rows.map(\.name) == counts.flatMap { letter, count in (1...count).map { "\(letter)\($0)" } })
     let known = try Set(sources().flatMap { $0.matches(of: /func (\w+)\(/).map { String($0.1) } })
     for row in rows {

@@ -306,8 +306,6 @@ final class WaylandTile: ImageTile {
   func send(_ image: WaylandImage, at size: PictureSize, showing frame: ScreenTime.Frame?) {
     state.withLock { state in
       guard state.surface != nil else { return }
-      // A picture with another decoration still shows the frame that waits.
-      let frame = frame ?? state.nextFrame
       if state.callback == nil {
         commit(image, at: size, showing: frame, &state)
       } else {
@@ -330,32 +328,4 @@ final class WaylandTile: ImageTile {
   }
 
   func didFail(_ error: RenderingError, isRedraw: Bool) {}
-}
-
-extension WaylandTile {
-  /// The compositor's global objects that tiles need. Those that are optional are nil where the compositor lacks them.
-  struct Globals: Sendable {
-    let compositor: WaylandObject<WLCompositor>
-    let subcompositor: WaylandObject<WLSubcompositor>
-    let sharedMemory: WaylandObject<WLShm>
-    let viewporter: WaylandObject<WPViewporter>?
-    let fractionalScaleManager: WaylandObject<WPFractionalScaleManager>?
-    let alphaModifier: WaylandObject<WPAlphaModifier>?
-    let presentation: WaylandPresentation?
-    /// Whether pictures are enlarged by the compositor. One that draws by a GPU does so without cost, and gets fewer
-    /// pixels. The environment variable `PIPSINK_WAYLAND_SCALING` may say `compositor` or `program`.
-    let enlarges: Bool
-
-    /// - Returns: nil when a required object is missing, for instance because the compositor has gone.
-    init?(_ globals: WaylandGlobals) {
-      guard let compositor = globals.compositor, let subcompositor = globals.subcompositor,
-        let sharedMemory = globals.sharedMemory
-      else { return nil }
-      (self.compositor, self.subcompositor, self.sharedMemory) = (compositor, subcompositor, sharedMemory)
-      (viewporter, alphaModifier) = (globals.viewporter, globals.alphaModifier)
-      (fractionalScaleManager, presentation) = (globals.fractionalScaleManager, globals.presentation)
-      let wanted = g_getenv("PIPSINK_WAYLAND_SCALING").map { String(cString: $0) }
-      enlarges = viewporter != nil && (wanted == "compositor" || wanted != "program" && globals.drawsByGPU)
-    }
-  }
 }
