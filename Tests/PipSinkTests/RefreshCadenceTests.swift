@@ -201,6 +201,22 @@ struct RefreshCadenceTests {
     }
   }
 
+  @Test func timesThatMakeNoSenseAreNoFault() {
+    var cadence = RefreshCadence()
+    for stamp in [0, 1 << 62 - 1, 1 << 62, .max] as [Int64] {
+      for interval in [1, 999_999, 1_000_000, 16_666_667, 1_000_000_000, 1_000_000_001, .max] as [UInt64] {
+        for _ in 0..<20 {
+          let frame = Self.frame(1_900_000_000, stamp)
+          let time = ScreenTime(
+            frame: frame, handedOverAt: frame.receivedAt, shownAt: frame.receivedAt.advanced(by: .seconds(60)),
+            refreshInterval: interval)
+          #expect(cadence.note(time) == 0)
+          #expect(cadence.moment(of: frame, at: frame.receivedAt) == nil)
+        }
+      }
+    }
+  }
+
   // MARK: - The layer
 
   /// A renderer whose screen shows a picture when the test says so.
@@ -241,6 +257,8 @@ struct RefreshCadenceTests {
     let frames = renderer.frames.withLock { $0 }
     renderer.show(frames[0], after: .milliseconds(20))
     renderer.show(frames[1], after: .milliseconds(20))
+    // Servers that are wrong are not believed.
+    for delay in [Duration.seconds(-2), .seconds(600), .seconds(1 << 33)] { renderer.show(frames[2], after: delay) }
     renderer.show(frames[2], after: .milliseconds(60))
     // It is shown again, for instance with another decoration or in a window of another size.
     renderer.show(frames[2], after: .milliseconds(900))

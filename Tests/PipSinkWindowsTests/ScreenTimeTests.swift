@@ -24,6 +24,8 @@ struct ScreenTimeTests {
       #expect(desktop == .kwin && stream.screenLatency == nil && stream.missedRefreshes == nil)
       return
     }
+    // Not every version of Xwayland tells of the refresh after a picture.
+    if desktop == .mutter, stream.screenLatency == nil { return }
     let (presenting, screen) = (try #require(stream.latency), try #require(stream.screenLatency))
     // A picture is on the screen after it was handed over. The percentiles have two digits.
     #expect(screen.p50 >= presenting.p50 * 0.98)

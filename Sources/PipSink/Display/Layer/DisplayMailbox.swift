@@ -229,7 +229,7 @@ struct DisplayMailbox {
 
   /// Counts a frame whose picture was on the screen. A frame that is shown again does not count.
   mutating func note(_ time: ScreenTime) {
-    guard time.handedOverAt >= beganAt, time.frame.receivedAt > newestOnScreen else { return }
+    guard time.handedOverAt >= beganAt, time.frame.receivedAt > newestOnScreen, time.isPlausible else { return }
     newestOnScreen = time.frame.receivedAt
     let missed = cadence.note(time)
     tally?.count { counts in

@@ -34,15 +34,19 @@ struct RefreshCadence {
   /// By how much less is known of the lead after each frame, in nanoseconds. A server may become quicker.
   private static let forgetting: Int64 = 20
 
+  /// The times from one refresh to the next that screens have, in nanoseconds.
+  private static let intervals: ClosedRange<Int64> = 1_000_000...1_000_000_000
+
   /// Notes when a frame was on the screen.
   ///
+  /// - Parameter time: a plausible time.
   /// - Returns: the number of refreshes by which the frame came later than the quickest ones of the last seconds do,
   ///   without the one that a screen with fixed refreshes cannot avoid.
   mutating func note(_ time: ScreenTime) -> Int {
     let (received, shown) = (Int64(clamping: time.frame.receivedAt), Int64(clamping: time.shownAt))
     let handedOver = Int64(clamping: time.handedOverAt)
     let interval = Int64(clamping: time.refreshInterval)
-    guard interval > 0 else {
+    guard Self.intervals.contains(interval) else {
       self = RefreshCadence()
       return 0
     }
@@ -136,8 +140,9 @@ private struct RecentLeast {
 }
 
 extension ScreenTime.Frame {
-  /// The presentation time in nanoseconds; nil for a frame without one.
-  fileprivate var stamp: Int64? { presentationTimeStamp.clockTime.map { Int64(clamping: $0) } }
+  /// The presentation time in nanoseconds; nil for a frame without one. Times of more than a hundred years count as none,
+  /// so that sums fit.
+  fileprivate var stamp: Int64? { presentationTimeStamp.clockTime.flatMap { $0 < 1 << 62 ? Int64($0) : nil } }
 }
 
 extension Int64 {

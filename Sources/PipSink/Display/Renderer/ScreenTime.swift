@@ -26,11 +26,19 @@ package struct ScreenTime: Sendable {
   /// When the refresh of the screen began that showed the picture first.
   package let shownAt: MonotonicTime
   /// The time from one refresh of the screen to the next one, in nanoseconds; 0 where it is not known, or not constant.
+  /// Screens have from 1 to 1000 refreshes a second; other times count as unknown.
   package let refreshInterval: UInt64
 
   package init(frame: Frame, handedOverAt: MonotonicTime, shownAt: MonotonicTime, refreshInterval: UInt64) {
     (self.frame, self.handedOverAt) = (frame, handedOverAt)
     (self.shownAt, self.refreshInterval) = (shownAt, refreshInterval)
+  }
+
+  /// Whether the picture was on the screen after its hand-over, and less than a minute later. Servers that tell
+  /// something else are wrong: some versions of Xwayland tell of the refresh before. A millisecond is for servers with
+  /// another clock.
+  var isPlausible: Bool {
+    shownAt >= handedOverAt.advanced(by: .milliseconds(-1)) && shownAt <= handedOverAt.advanced(by: .seconds(60))
   }
 }
 
