@@ -15,6 +15,7 @@
 #include <libyuv/scale_argb.h>
 #include <libyuv/scale_uv.h>
 
+#include "bilinear.h"
 #include "dither.h"
 #include "shrink.h"
 

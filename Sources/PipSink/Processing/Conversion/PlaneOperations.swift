@@ -61,6 +61,7 @@ extension Picture.Plane {
       kernel.scale()
       return true
     }
+    if interpolateWords(into: target, element: element, filter: filter) { return true }
     switch element {
     case .byte:
       ScalePlane(data, stride, width, height, target.data, target.stride, target.width, target.height, filter)
@@ -118,6 +119,28 @@ extension Picture.Plane {
     else { return false }
     let kernel = element == .word ? pipsink_two_thirds_of_words : pipsink_two_thirds_of_word_pairs
     kernel(data, Int(stride), target.data, Int(target.stride), target.width, target.height)
+    return true
+  }
+
+  /// Scales a plane of words with the bilinear filter, where libyuv has no kernel with vectors for that.
+  ///
+  /// - Returns: false for other elements and filters, and for the ratios for which libyuv's kernels have other weights:
+  ///   two, which has vectors, three quarters and three eighths.
+  private func interpolateWords(into target: Picture.Plane, element: PlaneElement, filter: FilterModeEnum) -> Bool {
+    guard element == .word || element == .wordPair else { return false }
+    // Unless both sides become shorter than half, libyuv's box filter is the bilinear one.
+    let isBox = filter == kFilterBox && width > target.width * 2 && height > target.height * 2
+    guard filter == kFilterBilinear || filter == kFilterBox, !isBox else { return false }
+    let isDoubled = width == (target.width + 1) / 2 && height == (target.height + 1) / 2
+    let isEighths = [3, 6].contains { width * $0 == target.width * 8 && height * $0 == target.height * 8 }
+    guard !isDoubled, !isEighths else { return false }
+    let kernel = element == .word ? pipsink_scale_words : pipsink_scale_word_pairs
+    let byteCount = pipsink_scale_byte_count(width, target.width, element.byteCount / 2)
+    withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 64) { memory in
+      guard let memory = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+      kernel(
+        data, Int(stride), width, height, target.data, Int(target.stride), target.width, target.height, memory)
+    }
     return true
   }
 
