@@ -293,21 +293,19 @@ final class ElementState: @unchecked Sendable {
     }
     guard let structure = structure ?? gst_structure_new_empty("application/x-gst-base-sink-stats") else { return nil }
     let member = member
-    let statistics = member?.statistics
+    let statistics = member?.renderStatistics
     let chain = member?.chain.statistics
-    let freezes = statistics?.freezes(at: .now)
-    let shown = member?.renderStatistics
     func screenLatency(_ percentile: Double) -> UInt64 {
-      UInt64(clamping: shown?.screenLatencies.value(atPercentile: percentile)?.wholeNanoseconds ?? 0)
+      UInt64(clamping: statistics?.screenLatencies.value(atPercentile: percentile)?.wholeNanoseconds ?? 0)
     }
     let counts: [(String, UInt64)] = [
       ("received", statistics?.received ?? 0), ("in-app", statistics?.inApp ?? 0),
       ("pip", statistics?.pictureInPicture ?? 0), ("replaced", statistics?.replaced ?? 0),
       ("processed-out", (chain?.dropped ?? 0) + (chain?.failed ?? 0)),
-      ("skipped", skippedCount.load(ordering: .relaxed)), ("freezes", freezes?.count ?? 0),
-      ("freeze-time", freezes.map { UInt64(clamping: $0.time.wholeNanoseconds) } ?? 0),
+      ("skipped", skippedCount.load(ordering: .relaxed)), ("freezes", statistics?.freezeCount ?? 0),
+      ("freeze-time", UInt64(clamping: statistics?.freezeDuration.wholeNanoseconds ?? 0)),
       ("screen-latency", screenLatency(50)), ("screen-latency-p99", screenLatency(99)),
-      ("missed-refreshes", shown?.missedRefreshes ?? 0),
+      ("missed-refreshes", statistics?.missedRefreshes ?? 0),
     ]
     for (name, count) in counts { ElementValue.unsigned(count).set(name, in: structure) }
     return structure

@@ -118,7 +118,6 @@ final class SessionMember: Sendable {
   var paintable: VideoPaintable? { paintableBox.withLock { $0.flatMap { $0.isShared ? $0 : nil } } }
 
   var settings: ElementSettings { box.withLock { $0 } }
-  var statistics: StreamStatistics? { session.router.statistics(of: streamID) }
   var renderStatistics: RenderStatistics? { session.router.renderStatistics(of: streamID) }
 
   /// The stream that the element's requests show in picture-in-picture.

@@ -83,10 +83,7 @@ final class WaylandGlobals: Sendable {
   var presentation: WaylandPresentation? { state.withLock { $0.presentation } }
 
   /// Whether the compositor draws by a GPU, as one that takes pictures in a GPU's memory (zwp_linux_dmabuf_v1) does.
-  var drawsByGPU: Bool {
-    get { state.withLock { $0.drawsByGPU } }
-    set { state.withLock { $0.drawsByGPU = newValue } }
-  }
+  var drawsByGPU: Bool { state.withLock { $0.drawsByGPU } }
 
   /// The monitors, in the order in which the compositor announced them.
   var outputs: [WaylandOutput] { state.withLock { $0.outputs.sorted { $0.key < $1.key }.map(\.value) } }
@@ -151,7 +148,7 @@ final class WaylandGlobals: Sendable {
       let presentation = WaylandPresentation()
       presentation.object = bind(WPPresentation.self, name, version) { presentation.follow($0) }
       state.withLock { $0.presentation = presentation }
-    case "zwp_linux_dmabuf_v1": drawsByGPU = true
+    case "zwp_linux_dmabuf_v1": state.withLock { $0.drawsByGPU = true }
     case ZXDGOutputManager.table.name:
       keep(bind(ZXDGOutputManager.self, name, version))
       if let outputManager { for output in outputs { output.ask(outputManager) } }
