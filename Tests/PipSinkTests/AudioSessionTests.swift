@@ -95,6 +95,25 @@ import Testing
     await engine.stop()
   }
 
+  /// pulsesink replaces its stream properties without a lock, while another thread may make its stream with them.
+  @Test func anElementIsToldOnlyOnceWhatItsStreamIsFor() throws {
+    let pointer = try #require(gst_element_factory_make("pulsesink", nil))
+    gst_object_ref_sink(pointer)
+    let element = try #require(AudioElement(owning: pointer))
+    let changes = Locked(0)
+    let note: @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { _, _, changes in
+      guard let changes else { return }
+      Unmanaged<Locked<Int>>.fromOpaque(changes).takeUnretainedValue().withLock { $0 += 1 }
+    }
+    g_signal_connect_data(
+      pointer, "notify::stream-properties", unsafeBitCast(note, to: GCallback.self),
+      Unmanaged.passUnretained(changes).toOpaque(), nil, GConnectFlags(rawValue: 0))
+    for _ in 0..<3 { element.take(.playback, applicationName: "My Player") }
+    #expect(changes.withLock { $0 } == 1)
+    for _ in 0..<3 { element.take(.voiceChat, applicationName: "My Player") }
+    #expect(changes.withLock { $0 } == 2)
+  }
+
   @Test func whatIsSetOnceAndTakenBackLeavesWhatAMixerHasSetSince() {
     var override = Override<Double>()
     var actual = 0.5

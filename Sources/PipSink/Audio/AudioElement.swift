@@ -28,6 +28,8 @@ final class AudioElement {
   private let ownProperties: UnsafeMutablePointer<GstStructure>?
   private var volume = Override<Double>()
   private var mute = Override<Bool>()
+  /// What was last added to the stream properties of the description.
+  private var added: [String: String]?
   /// The handler of `notify::mute`; 0 where there is none.
   private let handler: gulong
   /// Whether a server has asked the element to be silent and has muted it.
@@ -100,15 +102,20 @@ final class AudioElement {
 
   /// Tells the server what the stream is for. Properties that the description sets take precedence. Servers read them
   /// when the stream starts.
+  ///
+  /// The element is told only of what is new. pulsesink replaces its properties without a lock, and reads them on the
+  /// thread on which it makes its stream, so that a second call while the pipeline starts would take them from under it.
   func take(_ category: AudioCategory, applicationName: String?) {
     // A microphone belongs to a call, or is not PipSink's to describe.
     guard takesStreamProperties, !isSource || category == .voiceChat else { return }
+    var fields = ["media.role": category.mediaRole]
+    fields["application.name"] = applicationName
+    if category == .voiceChat { fields["filter.want"] = "echo-cancel" }
+    guard fields != added else { return }
+    added = fields
     let properties = ownProperties.flatMap { gst_structure_copy($0) } ?? gst_structure_new_empty("props")
     defer { gst_structure_free(properties) }
-    var fields = ["media.role": category.mediaRole, "application.name": applicationName]
-    if category == .voiceChat { fields["filter.want"] = "echo-cancel" }
     for (name, text) in fields where gst_structure_has_field(properties, name) == 0 {
-      guard let text else { continue }
       var value = GValue()
       g_value_init(&value, g_type_from_name("gchararray"))
       defer { g_value_unset(&value) }
