@@ -4,6 +4,7 @@
 #define PIPSINK_CGSTREAMER_SHIM_H
 
 #include <gst/gst.h>
+#include <gst/allocators/gstdmabuf.h>
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/base/gsttypefindhelper.h>

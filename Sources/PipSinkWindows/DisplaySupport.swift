@@ -14,13 +14,24 @@ public struct DisplaySupport {
   /// The reason for the value of ``detectsBackground``, in a sentence for people.
   public let backgroundReason: String
 
+  /// Who draws frames in windows (``WindowRenderer``), in a sentence for people. It is nil when there is no display.
+  public private(set) var rendererReason: String?
+
   /// What the display that the environment names can do. Reading it connects to the display server for a moment and
   /// waits for the server's answers.
   public static var current: DisplaySupport {
     switch try? WindowSystem.current() {
-    case .x11: x11
-    case .wayland: wayland
-    case nil: DisplaySupport(nil, false, "there is no display", false, "there is no display")
+    case .x11:
+      var support = x11
+      support.rendererReason = "the processor draws; X11 takes pictures in memory"
+      return support
+    case .wayland:
+      var support = wayland
+      support.rendererReason =
+        WindowRenderer.current == .processor
+        ? "the processor draws, as was chosen" : (try? WaylandConnection.shared()).map { "\($0.globals.frameFormats)" }
+      return support
+    case nil: return DisplaySupport(nil, false, "there is no display", false, "there is no display")
     }
   }
 

@@ -61,6 +61,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
     try say(support.staysAbove ? .good : .limited, "always on top", support.staysAboveReason)
     try say(support.detectsBackground ? .good : .limited, "background", support.backgroundReason)
+    if let reason = support.rendererReason { try say(.good, "renderer", reason) }
     if case .limited(let reason) = possible {
       try say(.limited, "picture-in-picture", "possible, but \(reason)")
     } else {

@@ -178,8 +178,16 @@ import Testing
     var (pool, minimum): (UnsafeMutablePointer<GstBufferPool>?, guint) = (nil, 0)
     #expect(gst_query_get_n_allocation_pools(query) == 1)
     gst_query_parse_nth_allocation_pool(query, 0, &pool, nil, &minimum, nil)
-    #expect(pool != nil && minimum == 3)
+    #expect(pool != nil && minimum == 4)
     if let pool { gst_object_unref(pool) }
+    // A pool for a device's memory is upstream's own, which has to have as many buffers.
+    let other = gst_caps_from_string("video/x-raw(memory:DMABuf),format=NV12,width=64,height=36,framerate=30/1")
+    defer { gst_caps_unref(other) }
+    let question = try #require(gst_query_new_allocation(other, 1))
+    defer { gst_query_unref(question) }
+    #expect(gst_pad_query(pad, question) != 0)
+    gst_query_parse_nth_allocation_pool(question, 0, &pool, nil, &minimum, nil)
+    #expect(pool == nil && minimum == 4)
   }
 }
 

@@ -112,6 +112,8 @@ import Testing
     WPAlphaModifier.self, WPAlphaModifierSurface.self, ZXDGOutputManager.self, ZXDGOutput.self,
     WPCursorShapeManager.self, WPCursorShapeDevice.self, ZWPRelativePointerManager.self, ZWPRelativePointer.self,
     ZWPIdleInhibitManager.self, ZWPIdleInhibitor.self, WPPresentation.self, WPPresentationFeedback.self,
+    ZWPLinuxDMABuf.self, ZWPLinuxBufferParams.self, WPColorRepresentationManager.self,
+    WPColorRepresentationSurface.self,
   ]
 
   private func messages(_ values: Any) -> [WaylandMessage] {

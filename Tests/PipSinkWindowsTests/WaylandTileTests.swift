@@ -7,53 +7,8 @@ import Testing
 
 /// Tests of a tile whose compositor does what those that can be installed do not.
 struct WaylandTileTests {
-  /// A tile in a compositor that reads all its images until it may release them.
-  @MainActor
-  private struct Call {
-    let tile: WaylandTile
-    let compositor: RunningProgram
-    private let connection: WaylandConnection
-    private let parent: WaylandObject<WLSurface>
-    private let folder: TemporaryFolder
-
-    init(_ decoration: any PictureDecoration, _ compositor: RunningProgram, _ folder: TemporaryFolder) throws {
-      (self.compositor, self.folder) = (compositor, folder)
-      connection = try WaylandConnection.shared(folder.path("socket"))
-      parent = try #require(connection.globals.compositor?.createSurface())
-      let globals = try #require(WaylandTile.Globals(connection.globals))
-      tile = WaylandTile(globals, connection.loop, decoration: decoration)
-      tile.attach(to: parent.reference)
-      tile.rectangle = PictureRect(x: 0, y: 0, width: 64, height: 36)
-    }
-
-    /// - Parameters:
-    ///   - clock: the number of the clock by which the compositor tells times.
-    ///   - globals: what the compositor has besides.
-    static func start(
-      _ decoration: any PictureDecoration = WindowOverlay(), clock: clockid_t = CLOCK_MONOTONIC,
-      globals: [String] = []
-    ) async throws -> Call {
-      let folder = try TemporaryFolder()
-      let script = Demo.root.appendingPathComponent("Tests/PipSinkWindowsTests/holding-compositor.py").path
-      let compositor = try RunningProgram(
-        "/usr/bin/python3", [script, folder.path("socket"), folder.path("released"), "\(clock)"] + globals)
-      try #require(await compositor.wait(forText: "ready"), "\(compositor.errors)")
-      return try Call(decoration, compositor, folder)
-    }
-
-    /// The sizes of the pictures that the compositor has got, and those at which it shows them.
-    var shown: [String] { compositor.output.split(separator: "\n").map(String.init).filter { $0 != "ready" } }
-
-    func release() throws { try Data().write(to: URL(fileURLWithPath: folder.path("released"))) }
-
-    func end() {
-      tile.detach()
-      parent.destroy()
-    }
-  }
-
   @MainActor @Test func aTileWithoutAFreeImageAsksForItsPictureWhenTheCompositorReturnsOne() async throws {
-    let call = try await Call.start()
+    let call = try await HoldingCompositor.start()
     let tile = call.tile
     let requests = Locked(0)
     tile.setNeedsDisplayHandler { requests.withLock { $0 += 1 } }
@@ -75,7 +30,7 @@ struct WaylandTileTests {
   /// The clocks of compositors differ: weston's may be CLOCK_MONOTONIC_RAW.
   @MainActor @Test(arguments: [CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME])
   func theTileTellsWhenEachPictureWasOnTheScreen(clock: clockid_t) async throws {
-    let call = try await Call.start(clock: clock)
+    let call = try await HoldingCompositor.start(clock: clock)
     let (tile, times) = (call.tile, Locked<[ScreenTime]>([]))
     var frame = try PlainFrame.make([0, 0, 255])
     // Nobody wants to know yet, and no stream has delivered the second frame.
@@ -107,9 +62,8 @@ struct WaylandTileTests {
   }
 
   @MainActor @Test func aCompositorWithAGPUEnlargesThePicture() async throws {
-    let square = Square()
-    square.isThere.withLock { $0 = false }
-    let call = try await Call.start(square, globals: ["wp_viewporter", "zwp_linux_dmabuf_v1"])
+    let square = WhiteSquare(isThere: false)
+    let call = try await HoldingCompositor.start(square, globals: ["wp_viewporter", "zwp_linux_dmabuf_v1"])
     let (tile, requests) = (call.tile, Locked(0))
     tile.setNeedsDisplayHandler { requests.withLock { $0 += 1 } }
     try call.release()
@@ -149,30 +103,15 @@ struct WaylandTileTests {
 
   @MainActor @Test(arguments: [[], ["wp_viewporter"], ["zwp_linux_dmabuf_v1"]])
   func otherCompositorsGetPicturesOfTheirSize(globals: [String]) async throws {
-    let call = try await Call.start(globals: globals)
+    let call = try await HoldingCompositor.start(globals: globals)
     try call.tile.render(PlainFrame.make([0, 0, 255]), gravity: .resize)
     #expect(await eventually { call.shown == ["64x36 at 64x36"] }, "\(call.shown)")
     call.end()
   }
 
-  /// A white square in the corner of the picture, for as long as it is there.
-  private final class Square: PictureDecoration {
-    let isThere = Locked(true)
-
-    func isShown(in area: PictureRect) -> Bool { isThere.withLock { $0 } }
-    func hides(_ area: PictureRect) -> Bool { false }
-    func draw(
-      on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void
-    ) {
-      guard isShown(in: area) else { return }
-      willDraw(PictureRect(x: 0, y: 0, width: 8, height: 8))
-      for row in 0..<8 { (pixels + row * stride).update(repeating: 255, count: 8 * 4) }
-    }
-  }
-
   @MainActor @Test func aDecorationThatGoesLeavesThePictureAsItWas() async throws {
-    let decoration = Square()
-    let call = try await Call.start(decoration)
+    let decoration = WhiteSquare(isThere: true)
+    let call = try await HoldingCompositor.start(decoration)
     let tile = call.tile
     try tile.render(try PlainFrame.make([0, 0, 255]), gravity: .resize)
     let plain = try #require(tile.image())

@@ -68,6 +68,18 @@ extension VideoGravity {
       height: Self.rounded(Double(surface.height) * factor, limit: surface.height))
   }
 
+  /// The part of an upright frame, in its pixels, that fills a surface; nil where there are bars of more than a pixel
+  /// beside the picture.
+  package func source(of sampleBuffer: SampleBuffer, filling surface: PictureSize) -> PictureRect? {
+    let visible = sampleBuffer.pixelBuffer.visibleRect
+    let placement = placement(of: visible.size, displaySize: sampleBuffer.displaySize, in: surface)
+    guard surface.width - placement.target.width < 2, surface.height - placement.target.height < 2 else { return nil }
+    var source = placement.source
+    source.x += visible.x
+    source.y += visible.y
+    return source
+  }
+
   /// The pixel of a frame that is shown at a point of a surface.
   ///
   /// - Parameters:

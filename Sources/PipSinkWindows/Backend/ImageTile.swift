@@ -39,6 +39,15 @@ protocol ImageTile: WindowTile {
   ///     that no stream has delivered.
   func send(_ image: Image, at size: PictureSize, showing frame: ScreenTime.Frame?) throws(RenderingError)
 
+  /// Whether the server may read a frame where it is, because its memory is shared by devices and it is shown as it is.
+  func serverMayRead(_ sampleBuffer: SampleBuffer) -> Bool
+
+  /// Has the server read a frame where it is, without an image. It is called with the pictures locked, when nothing is
+  /// drawn over them, and does not wait.
+  ///
+  /// - Returns: false when the frame has to be drawn on an image.
+  func sendFrame(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool
+
   /// Called, without any lock, when the server reads all images.
   ///
   /// - Returns: whether there may be a free image now. Otherwise the picture is left out.
@@ -61,6 +70,7 @@ extension ImageTile {
   package func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     do throws(RenderingError) {
       guard let area = try area() else { return }
+      if show(sampleBuffer, gravity, in: area) { return }
       let size = imageSize(for: sampleBuffer, gravity, in: area)
       try whenImageIsFree { pictures throws(RenderingError) in
         guard let image = try freeImage(of: size, in: &pictures) else { return false }
@@ -76,6 +86,23 @@ extension ImageTile {
     }
   }
 
+  /// Has the server read a frame itself, unless something is drawn over it.
+  ///
+  /// - Returns: whether it does.
+  private func show(_ sampleBuffer: SampleBuffer, _ gravity: VideoGravity, in area: PictureRect) -> Bool {
+    guard serverMayRead(sampleBuffer), !decoration.isShown(in: area), !sampleBuffer.pixelBuffer.hasOverlays else {
+      return false
+    }
+    let isSent = pictures.withLock { pictures in
+      guard sendFrame(sampleBuffer, gravity: gravity, in: area) else { return false }
+      pictures.show(sampleBuffer, gravity: gravity, at: area.size)
+      return true
+    }
+    // The decoration may be new since then.
+    if isSent, decoration.isShown(in: area) { redraw() }
+    return isSent
+  }
+
   /// The size of the image for a frame, in pixels. Texts are drawn at the area's size.
   private func imageSize(
     for sampleBuffer: SampleBuffer, _ gravity: VideoGravity, in area: PictureRect
@@ -89,11 +116,11 @@ extension ImageTile {
   package func redraw() {
     do throws(RenderingError) {
       guard let area = try area() else { return }
-      var isEnlarged = false
+      var isAskedFor = false
       try whenImageIsFree { pictures throws(RenderingError) in
         let isHidden = decoration.hides(area)
         guard pictures.canRedraw(area.size, isHidden: isHidden) else {
-          isEnlarged = pictures.enlargedSize != nil
+          isAskedFor = pictures.needsFrameToRedraw
           return true
         }
         guard let image = try freeImage(of: area.size, in: &pictures) else { return false }
@@ -102,7 +129,7 @@ extension ImageTile {
         if isHidden { pictures.releaseHiddenPicture() }
         return true
       }
-      if isEnlarged { askForFrame() }
+      if isAskedFor { askForFrame() }
     } catch {
       didFail(error, isRedraw: true)
     }

@@ -29,8 +29,14 @@ struct TilePictures<Image: TileImage>: ~Copyable {
     case black
     /// The newest image.
     case picture
+    /// A frame that the server reads itself, at a size in pixels.
+    case frame(SampleBuffer, VideoGravity, PictureSize)
     /// A text that replaces a picture. The picture's memory was released, and the display layer has the picture.
     case releasedPicture
+
+    var isBlack: Bool { if case .black = self { true } else { false } }
+    /// Whether the newest image has the picture.
+    var isImage: Bool { if case .picture = self { true } else { false } }
   }
 
   /// The largest number of images.
@@ -67,10 +73,13 @@ struct TilePictures<Image: TileImage>: ~Copyable {
 
   /// Releases the memory while a text replaces the picture, which may be for long. The server keeps the text.
   mutating func releaseHiddenPicture() {
-    let hasPicture = contents != .black
+    let isBlack = contents.isBlack
     forget()
-    if hasPicture { contents = .releasedPicture }
+    if !isBlack { contents = .releasedPicture }
   }
+
+  /// Releases the frame that the server has read, whose memory its stream's elements wait for.
+  mutating func releaseFrame() { if case .frame = contents { forget() } }
 
   /// Returns an image of a size that can be drawn on, or nil when the server reads all of them and there may be no more.
   /// It is the newest one where the server has read that, because a tile whose server is quick then needs only one.
@@ -103,8 +112,17 @@ struct TilePictures<Image: TileImage>: ~Copyable {
     switch contents {
     case .black: true
     case .picture: newest?.size == size || isHidden
-    case .releasedPicture: isHidden
+    case .frame, .releasedPicture: isHidden
     }
+  }
+
+  /// Whether a picture that cannot be redrawn is shown, so that its layer has to render it with the decoration.
+  var needsFrameToRedraw: Bool { if case .frame = contents { true } else { enlargedSize != nil } }
+
+  /// Notes that the server reads a frame itself, and releases the memory for images.
+  mutating func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, at size: PictureSize) {
+    forget()
+    contents = .frame(sampleBuffer, gravity, size)
   }
 
   /// Draws the newest picture, or black where there is none, with the current decoration.
@@ -114,7 +132,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   ///   - decoration: what is drawn over the picture.
   ///   - area: the picture's rectangle in the window, in pixels.
   mutating func redraw(on image: Image, _ decoration: any PictureDecoration, in area: PictureRect) {
-    if contents == .picture, let newest, newest.size == image.size {
+    if contents.isImage, let newest, newest.size == image.size {
       if image !== newest {
         image.pixels.update(from: newest.pixels, count: image.byteCount)
         (image.target, newest.target) = (newest.target, nil)
@@ -125,7 +143,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
       image.target = nil
       underlay.forget()
     }
-    underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area, isBlack: contents != .picture)
+    underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area, isBlack: !contents.isImage)
     (newest, enlargedSize) = (image, nil)
   }
 
@@ -161,7 +179,10 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   /// Returns a copy of the newest picture without its decoration, at the size at which it is shown, or nil when there is
   /// none.
   func copy() -> BGRAImage? {
-    guard contents == .picture, let newest else { return nil }
+    if case .frame(let sampleBuffer, let gravity, let size) = contents {
+      return Self.draw(sampleBuffer, gravity, at: size)
+    }
+    guard contents.isImage, let newest else { return nil }
     if let size = enlargedSize {
       let bytes = [UInt8](unsafeUninitializedCapacity: size.width * size.height * 4) { bytes, count in
         count = size.width * size.height * 4
@@ -174,5 +195,16 @@ struct TilePictures<Image: TileImage>: ~Copyable {
     var bytes = [UInt8](UnsafeBufferPointer(start: newest.pixels, count: newest.byteCount))
     underlay.restore(inCopy: &bytes, width: newest.size.width)
     return BGRAImage(size: newest.size, opaque: bytes)
+  }
+
+  private static func draw(_ sampleBuffer: SampleBuffer, _ gravity: VideoGravity, at size: PictureSize) -> BGRAImage? {
+    var canvas = FrameCanvas()
+    var bytes = [UInt8](repeating: 0, count: size.width * size.height * 4)
+    let target = bytes.withUnsafeMutableBufferPointer { bytes in
+      bytes.baseAddress.flatMap {
+        try? canvas.draw(sampleBuffer, gravity: gravity, on: $0, stride: size.width * 4, size: size)
+      }
+    }
+    return target.map { _ in BGRAImage(size: size, opaque: bytes) }
   }
 }

@@ -118,6 +118,14 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(help: "What to show streams on. With \"none\" frames are only counted.")
   var surface: Surface = .auto
 
+  @Option(
+    help: """
+      Who draws frames in windows: the processor ("cpu"), a Wayland compositor that reads their memory ("direct"), or \
+      the compositor where it shows the same colours ("auto"). The default is PIPSINK_RENDERER in the environment, or \
+      else "auto".
+      """)
+  var renderer: WindowRenderer?
+
   @Flag(
     help: "Start picture-in-picture when the app's window is hidden, and stop it when the window is visible again.")
   var autoPip = false

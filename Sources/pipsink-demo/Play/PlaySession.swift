@@ -90,6 +90,7 @@ final class PlaySession {
   private static func makeDisplay(
     _ surface: PlayCommand.Surface, _ command: PlayCommand, _ statusLine: StatusLine
   ) throws(PipSinkError) -> any SessionDisplay {
+    if let renderer = command.renderer { WindowRenderer.current = renderer }
     switch surface {
     case .none: return NoDisplay()
     case .offscreen:

@@ -160,8 +160,9 @@ package final class SampleWrapper {
     }
   }
 
-  /// How many buffers PipSink holds: one is shown, one waits in the layer, and one is the router's latest.
-  private static let heldBufferCount: guint = 3
+  /// How many buffers PipSink holds: one is shown, one waits in the layer, one is the router's latest, and one was shown
+  /// before, which a display server that reads it itself may not have released yet.
+  private static let heldBufferCount: guint = 4
 
   /// Answers an allocation query: names the metas that PipSink reads, without which upstream would copy frames to remove
   /// their padding, and how many buffers it holds; offers a pool in system memory where upstream needs one.
@@ -176,10 +177,9 @@ package final class SampleWrapper {
     gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
     gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)
     gst_query_add_allocation_meta(query, gst_video_affine_transformation_meta_api_get_type(), nil)
-    let features = gst_caps_get_features(caps, 0)
-    guard gst_caps_features_contains(features, "memory:SystemMemory") != 0 else { return true }
     let size = guint(clamping: info.size)
-    if needsPool != 0, let pool = gst_video_buffer_pool_new() {
+    let isInSystemMemory = gst_caps_features_contains(gst_caps_get_features(caps, 0), "memory:SystemMemory") != 0
+    if isInSystemMemory, needsPool != 0, let pool = gst_video_buffer_pool_new() {
       let config = gst_buffer_pool_get_config(pool)
       gst_buffer_pool_config_set_params(config, caps, size, heldBufferCount, 0)
       gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META)

@@ -126,10 +126,15 @@ struct WaylandUnused: WaylandObjectArgument {
   init(_ pointer: OpaquePointer) {}
 }
 
-/// The object that a request creates.
-struct WaylandNew<Interface: WaylandInterface>: WaylandType {
+/// The object that a request or an event creates. The handler of an event makes a ``WaylandObject`` of it
+/// (``WaylandEventLoop/adopt(_:handlers:)``).
+struct WaylandNew<Interface: WaylandInterface>: WaylandValue {
+  /// The object; nil where the event has come for an object that the program has destroyed.
+  let pointer: OpaquePointer?
+
   static var letters: String { "n" }
   static var interface: UnsafePointer<wl_interface>? { Interface.table.pointer }
+  init(_ argument: wl_argument) { pointer = argument.o }
 }
 
 /// The object that wl_registry.bind creates, whose interface the request names.

@@ -8,7 +8,7 @@ final class WaylandGlobals: Sendable {
     var outputs: [UInt32: WaylandOutput] = [:]
     var seats: [UInt32: WaylandSeat] = [:]
     var presentation: WaylandPresentation?
-    var drawsByGPU = false
+    let frameFormats = WaylandFrameFormats()
     var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
     /// What gets the input on the surfaces of PipSink's windows.
     var inputs: [WaylandReference<WLSurface>: WaylandInput] = [:]
@@ -82,8 +82,11 @@ final class WaylandGlobals: Sendable {
   /// What says when pictures are on the screen, or nil where the compositor does not.
   var presentation: WaylandPresentation? { state.withLock { $0.presentation } }
 
+  /// Which frames the compositor reads itself.
+  var frameFormats: WaylandFrameFormats { state.withLock { $0.frameFormats } }
+
   /// Whether the compositor draws by a GPU, as one that takes pictures in a GPU's memory (zwp_linux_dmabuf_v1) does.
-  var drawsByGPU: Bool { state.withLock { $0.drawsByGPU } }
+  var drawsByGPU: Bool { frameFormats.factory != nil }
 
   /// The monitors, in the order in which the compositor announced them.
   var outputs: [WaylandOutput] { state.withLock { $0.outputs.sorted { $0.key < $1.key }.map(\.value) } }
@@ -148,7 +151,12 @@ final class WaylandGlobals: Sendable {
       let presentation = WaylandPresentation()
       presentation.object = bind(WPPresentation.self, name, version) { presentation.follow($0) }
       state.withLock { $0.presentation = presentation }
-    case "zwp_linux_dmabuf_v1": state.withLock { $0.drawsByGPU = true }
+    case ZWPLinuxDMABuf.table.name:
+      let formats = frameFormats
+      formats.factory = bind(ZWPLinuxDMABuf.self, name, version) { formats.follow($0) }
+    case WPColorRepresentationManager.table.name:
+      let formats = frameFormats
+      formats.colorManager = bind(WPColorRepresentationManager.self, name, version) { formats.follow($0) }
     case ZXDGOutputManager.table.name:
       keep(bind(ZXDGOutputManager.self, name, version))
       if let outputManager { for output in outputs { output.ask(outputManager) } }

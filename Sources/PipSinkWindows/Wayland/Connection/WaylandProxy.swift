@@ -172,12 +172,28 @@ extension WaylandEventLoop {
       guard
         let made = wl_proxy_marshal_array_flags(parent, request.number, Child.table.pointer, version, 0, values)
       else { return nil }
-      // A toolkit may look at the user data of a surface, and leaves those alone that have none.
-      if !box.isEmpty {
-        wl_proxy_add_dispatcher(made, WaylandDispatch.dispatcher, nil, Unmanaged.passUnretained(box).toOpaque())
-      }
-      return WaylandObject(made, version: version, loop: self, destructor: Child.table.destructor, box)
+      return own(made, version, box)
     }
+  }
+
+  /// Takes over an object that an event has created. It is called in the event's handler, so that no event of the object
+  /// is missed.
+  ///
+  /// - Returns: nil when the event was for an object that the program has destroyed.
+  func adopt<Child: WaylandInterface>(
+    _ new: WaylandNew<Child>, handlers: (WaylandHandlers<Child>) -> Void = { _ in }
+  ) -> WaylandObject<Child>? {
+    new.pointer.map { own($0, wl_proxy_get_version($0), WaylandHandlers<Child>(handlers)) }
+  }
+
+  private func own<Child: WaylandInterface>(
+    _ made: OpaquePointer, _ version: UInt32, _ box: WaylandHandlers<Child>
+  ) -> WaylandObject<Child> {
+    // A toolkit may look at the user data of a surface, and leaves those alone that have none.
+    if !box.isEmpty {
+      wl_proxy_add_dispatcher(made, WaylandDispatch.dispatcher, nil, Unmanaged.passUnretained(box).toOpaque())
+    }
+    return WaylandObject(made, version: version, loop: self, destructor: Child.table.destructor, box)
   }
 }
 

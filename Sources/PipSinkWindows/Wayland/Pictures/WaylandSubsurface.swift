@@ -54,6 +54,13 @@ struct WaylandSubsurface: Sendable {
     }
   }
 
+  /// Sets the part of the attached picture that is shown, in pixels; nil shows all of it. This takes effect with the next
+  /// commit.
+  func setSource(_ part: PictureRect?) {
+    let numbers = part.map { [$0.x, $0.y, $0.width, $0.height].map(Double.init) } ?? [-1, -1, -1, -1]
+    viewport?.setSource(numbers[0], numbers[1], numbers[2], numbers[3])
+  }
+
   /// Says which part of the subsurface, from its upper left corner, has no transparent pixels, so that the compositor
   /// need not draw what that part covers. This takes effect with the next commit.
   ///

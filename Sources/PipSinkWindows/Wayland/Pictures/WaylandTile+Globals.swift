@@ -12,18 +12,24 @@ extension WaylandTile {
     let fractionalScaleManager: WaylandObject<WPFractionalScaleManager>?
     let alphaModifier: WaylandObject<WPAlphaModifier>?
     let presentation: WaylandPresentation?
+    /// Who draws frames.
+    let renderer: WindowRenderer
+    /// Which frames the compositor reads itself; nil where the processor draws all of them (``WindowRenderer``).
+    let frameFormats: WaylandFrameFormats?
     /// Whether pictures are enlarged by the compositor. One that draws by a GPU does so without cost, and gets fewer
     /// pixels. The environment variable `PIPSINK_WAYLAND_SCALING` may say `compositor` or `program`.
     let enlarges: Bool
 
     /// - Returns: nil when a required object is missing, for instance because the compositor has gone.
-    init?(_ globals: WaylandGlobals) {
+    init?(_ globals: WaylandGlobals, _ renderer: WindowRenderer = .current) {
       guard let compositor = globals.compositor, let subcompositor = globals.subcompositor,
         let sharedMemory = globals.sharedMemory
       else { return nil }
       (self.compositor, self.subcompositor, self.sharedMemory) = (compositor, subcompositor, sharedMemory)
       (viewporter, alphaModifier) = (globals.viewporter, globals.alphaModifier)
       (fractionalScaleManager, presentation) = (globals.fractionalScaleManager, globals.presentation)
+      self.renderer = renderer
+      frameFormats = renderer == .processor ? nil : globals.frameFormats
       enlarges = viewporter != nil && (Self.wantedScaling.map { $0 == .compositor } ?? globals.drawsByGPU)
     }
 

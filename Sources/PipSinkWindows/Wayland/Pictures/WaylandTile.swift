@@ -5,17 +5,35 @@ import PipSink
 /// A tile in a Wayland window. It is a subsurface over the window's surface, on which pictures can be shown from any
 /// thread without waiting for the window.
 ///
-/// Frames are converted straight into memory that the compositor reads. The compositor says when it wants the next
-/// picture (wl_surface.frame); until then, only the newest one is kept. A compositor that does not say so for some time
+/// Frames are converted straight into memory that the compositor reads. Those that are in memory that it can read already
+/// are not even converted. The compositor says when it wants the next picture (wl_surface.frame); until then, only the
+/// newest one is kept. A compositor that does not say so for some time
 /// does not show the window, and gets no more frames until it does.
 ///
 /// Requests are made while the lock on the state is held, so that none is on its way when the surface is destroyed.
 final class WaylandTile: ImageTile {
+  /// A picture that waits until the compositor wants it.
+  private struct Next {
+    let picture: WaylandPicture
+    /// The size at which it is shown, in pixels.
+    let size: PictureSize
+    /// The times of the frame that it shows; nil when only the decoration is new.
+    let times: ScreenTime.Frame?
+
+    init(picture: WaylandPicture, size: PictureSize, times: ScreenTime.Frame?) {
+      (self.picture, self.size, self.times) = (picture, size, times)
+    }
+
+    init(_ frame: WaylandFrame, at size: PictureSize) {
+      self.init(picture: .frame(frame), size: size, times: ScreenTime.Frame(frame.sampleBuffer))
+    }
+  }
+
   private struct State {
     var surface: WaylandTileSurface?
     /// The compositor's answer that is awaited, and the time when it was requested.
     var callback: WaylandProxy?
-    var asked = MonotonicTime.now
+    var calledAt = MonotonicTime.now
     var rectangle: PictureRect?
     var place: Place?
     /// The number of pixels in a unit of the window.
@@ -23,14 +41,12 @@ final class WaylandTile: ImageTile {
     /// The position in units of the tile's window in the surface that it is attached to.
     var origin = (x: 0, y: 0)
     var opacity: UInt32 = .max
-    /// The image that the compositor got last.
-    var shown: WaylandImage?
-    /// The image that the compositor gets next.
-    var next: WaylandImage?
-    /// The size at which it is shown, in pixels.
-    var nextSize: PictureSize?
-    /// The frame that it shows.
-    var nextFrame: ScreenTime.Frame?
+    /// The picture that the compositor got last.
+    var shown: WaylandPicture?
+    /// The picture that the compositor gets next.
+    var next: Next?
+    /// The frame that it gets when it has said that it can read the frame's memory.
+    var asked: (frame: WaylandFrame, size: PictureSize)?
     /// The questions when pictures are on the screen, by their numbers.
     var questions: [UInt: WaylandProxy] = [:]
     var questionCount: UInt = 0
@@ -53,6 +69,8 @@ final class WaylandTile: ImageTile {
   private let isForeign: Bool
   private let needsDisplay = NeedsDisplayHandler()
   private let screenTimes = ScreenTimeHandler()
+  /// The wl_buffers for frames that the compositor reads itself; nil where none does.
+  private let memories: WaylandFrameMemories?
   private let state = Locked(State())
   /// One image is shown, one is next, one is drawn, and one is about to be released. The lock is taken before the lock
   /// on ``state``.
@@ -69,6 +87,9 @@ final class WaylandTile: ImageTile {
     _ globals: Globals, _ loop: WaylandEventLoop, decoration: any PictureDecoration, isForeign: Bool = false
   ) {
     (self.globals, self.loop, self.decoration, self.isForeign) = (globals, loop, decoration, isForeign)
+    // The lowest row of a toolkit's window is a picture of its own.
+    let formats = globals.viewporter == nil || isForeign ? nil : globals.frameFormats
+    memories = formats.map { WaylandFrameMemories($0, loop, mayLookDifferent: globals.renderer == .direct) }
     loop.onLoss(ObjectIdentifier(self)) { [weak self] in self?.askForFrame() }
   }
 
@@ -110,13 +131,15 @@ final class WaylandTile: ImageTile {
     let (surface, callback, questions) = state.withLock { state in
       defer {
         (state.surface, state.callback, state.next, state.shown) = (nil, nil, nil, nil)
-        (state.nextFrame, state.questions) = (nil, [:])
+        (state.asked, state.questions) = (nil, [:])
       }
       return (state.surface, state.callback, state.questions.values)
     }
     callback?.destroy()
     for question in questions { question.destroy() }
     surface?.destroy()
+    memories?.forget()
+    pictures.withLock { $0.releaseFrame() }
   }
 
   var rectangle: PictureRect? {
@@ -170,33 +193,34 @@ final class WaylandTile: ImageTile {
     } else {
       state.callback?.destroy()
       if state.shown != nil { state.surface?.hide() }
-      (state.callback, state.shown, state.next, state.nextFrame) = (nil, nil, nil, nil)
+      (state.callback, state.shown, state.next, state.asked) = (nil, nil, nil, nil)
     }
     loop.flush()
   }
 
   // MARK: - The rhythm of the pictures
 
-  /// Sends an image to the compositor, and asks it to say when it wants the next one.
-  ///
-  /// - Parameters:
-  ///   - image: the image.
-  ///   - size: the size at which it is shown, in pixels. If the tile has another one now, nothing happens.
-  ///   - frame: the frame that the image shows, or nil when only the decoration is new.
-  private func commit(
-    _ image: WaylandImage, at size: PictureSize?, showing frame: ScreenTime.Frame?, _ state: inout State
-  ) {
-    guard let place = state.place, place.pixels == size else { return }
-    state.surface?.attach(image, at: place)
+  /// Sends a picture to the compositor, and asks it to say when it wants the next one. If the tile has another size now
+  /// than the picture was made for, nothing happens.
+  private func commit(_ next: Next, _ state: inout State) {
+    guard let place = state.place, place.pixels == next.size else { return }
+    state.surface?.attach(next.picture, at: place)
     _ = state.surface?.setOpacity(state.opacity)
     if state.callback == nil {
       state.callback = state.surface?.requestFrame { [weak self] in self?.didShow() }
-      state.asked = .now
+      state.calledAt = .now
     }
-    if let frame { askForScreenTime(of: frame, &state) }
+    if let times = next.times { askForScreenTime(of: times, &state) }
     state.surface?.commit()
-    (state.shown, state.next, state.nextFrame) = (image, nil, nil)
+    (state.shown, state.next) = (next.picture, nil)
     loop.flush()
+  }
+
+  /// Sends a picture to the compositor now, or as soon as that wants the next one.
+  private func send(_ next: Next, _ state: inout State) {
+    state.asked = nil
+    guard state.surface != nil else { return }
+    if state.callback == nil { commit(next, &state) } else { state.next = next }
   }
 
   /// Asks when the picture that is committed next is on the screen.
@@ -221,7 +245,7 @@ final class WaylandTile: ImageTile {
     let (wasHidden, frameShown) = state.withLock { state in
       state.callback = nil
       let wasHidden = state.surface != nil && isSilent(state)
-      if let next = state.next { commit(next, at: state.nextSize, showing: state.nextFrame, &state) }
+      if let next = state.next { commit(next, &state) }
       return (wasHidden, state.frameShown)
     }
     if wasHidden { needsDisplay() }
@@ -235,7 +259,7 @@ final class WaylandTile: ImageTile {
   func onFrameShown(_ handler: (@Sendable () -> Void)?) { state.withLock { $0.frameShown = handler } }
 
   /// Whether the compositor has not answered for so long that it does not show the window.
-  private func isSilent(_ state: State) -> Bool { state.asked.advanced(by: Self.patience) < .now }
+  private func isSilent(_ state: State) -> Bool { state.calledAt.advanced(by: Self.patience) < .now }
 
   /// Called when the compositor has finished reading an image.
   private func didRelease() {
@@ -293,7 +317,7 @@ final class WaylandTile: ImageTile {
   func freeImage(
     of size: PictureSize, in pictures: inout TilePictures<WaylandImage>
   ) throws(RenderingError) -> WaylandImage? {
-    let (next, place) = state.withLock { ($0.next, $0.place) }
+    let (next, place) = state.withLock { ($0.next?.picture.image, $0.place) }
     let rows = place.map { WaylandTileSurface.edgeRows($0, isForeign: isForeign) } ?? 0
     return try pictures.freeImage(of: size, except: next) { () throws(RenderingError) in
       let image = WaylandImage(globals.sharedMemory, size: size, edgeRows: rows) { [weak self] in self?.didRelease() }
@@ -302,16 +326,42 @@ final class WaylandTile: ImageTile {
     }
   }
 
-  /// Sends an image to the compositor now, or as soon as that wants the next one.
   func send(_ image: WaylandImage, at size: PictureSize, showing frame: ScreenTime.Frame?) {
-    state.withLock { state in
-      guard state.surface != nil else { return }
-      if state.callback == nil {
-        commit(image, at: size, showing: frame, &state)
-      } else {
-        (state.next, state.nextSize, state.nextFrame) = (image, size, frame)
+    state.withLock { send(Next(picture: .image(image), size: size, times: frame), &$0) }
+  }
+
+  func serverMayRead(_ sampleBuffer: SampleBuffer) -> Bool {
+    memories != nil && sampleBuffer.pixelBuffer.dmabufMemory != nil && sampleBuffer.orientation == .upright
+      && sampleBuffer.colorBalance == .neutral
+  }
+
+  func sendFrame(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
+    guard let memories, let source = gravity.source(of: sampleBuffer, filling: area.size),
+      let memory = memories.memory(of: sampleBuffer, answered: { [weak self] in self?.didAnswer($0) })
+    else { return false }
+    let frame = WaylandFrame(sampleBuffer, memory, source: source)
+    return state.withLock { state in
+      switch memory.answer {
+      case .refused: return false
+      case .awaited:
+        (state.asked, state.next) = ((frame, area.size), nil)
+        loop.flush()
+      case .accepted: send(Next(frame, at: area.size), &state)
       }
+      return true
     }
+  }
+
+  /// Called when the compositor has said whether it reads a memory. What it refuses is drawn by the program.
+  private func didAnswer(_ memory: WaylandFrameMemory) {
+    let mustDraw = state.withLock { state in
+      guard let asked = state.asked, asked.frame.memory === memory else { return false }
+      state.asked = nil
+      guard memory.answer == .accepted else { return true }
+      send(Next(asked.frame, at: asked.size), &state)
+      return false
+    }
+    if mustDraw { needsDisplay() }
   }
 
   /// The lowest row of a toolkit's window is a picture of its own, whose size would differ.
@@ -322,7 +372,7 @@ final class WaylandTile: ImageTile {
     state.withLock { $0.isStarved = true }
     // The compositor may have released one just before.
     return pictures.withLock { pictures in
-      let next = state.withLock { $0.next }
+      let next = state.withLock { $0.next?.picture.image }
       return pictures.images.contains { $0 !== next && !$0.isBusy }
     }
   }

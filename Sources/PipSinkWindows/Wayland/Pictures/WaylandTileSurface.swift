@@ -13,6 +13,11 @@ struct WaylandTileSurface {
   private let main: WaylandSubsurface
   private let edge: WaylandSubsurface?
   private let alpha: WaylandObject<WPAlphaModifierSurface>?
+  private let frameFormats: WaylandFrameFormats?
+  /// The part of the picture that the compositor shows; nil for all of it.
+  private var source: PictureRect?
+  /// What the compositor knows of the picture's YUV.
+  private var colors: (object: WaylandObject<WPColorRepresentationSurface>, value: WaylandColors)?
   private let isForeign: Bool
   /// The place whose size the compositor knows, or nil while no picture is shown.
   private var shownPlace: Place?
@@ -34,7 +39,7 @@ struct WaylandTileSurface {
     guard
       let main = WaylandSubsurface(globals, over: parent, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
     else { return nil }
-    (self.parent, self.main, self.isForeign) = (parent, main, isForeign)
+    (self.parent, self.main, self.isForeign, frameFormats) = (parent, main, isForeign, globals.frameFormats)
     edge = isForeign ? WaylandSubsurface(globals, over: parent) : nil
     alpha = globals.alphaModifier?.getSurface(main.surface.reference)
   }
@@ -85,13 +90,35 @@ struct WaylandTileSurface {
   }
 
   /// Attaches a picture for the next commit. Its lowest row, if it is a picture of its own, is shown at once.
-  mutating func attach(_ image: WaylandImage, at place: Place) {
+  mutating func attach(_ picture: WaylandPicture, at place: Place) {
     setSize(place)
-    if let edge, image.edgeRows > 0 {
+    if let edge, let image = picture.image, image.edgeRows > 0 {
       image.attachEdge(to: edge.surface)
       edge.surface.commit()
     }
-    image.attach(to: main.surface)
+    let frame = picture.frame
+    if frame?.source != source {
+      main.setSource(frame?.source)
+      source = frame?.source
+    }
+    setColors(frame?.memory.way.colors)
+    switch picture {
+    case .image(let image): image.attach(to: main.surface)
+    case .frame(let frame): frame.attach(to: main.surface)
+    }
+  }
+
+  /// Tells the compositor how the picture's YUV becomes RGB; nil for a picture that is RGB.
+  private mutating func setColors(_ colors: WaylandColors?) {
+    guard colors != self.colors?.value else { return }
+    // The object that says so may not exist when an RGB picture is shown.
+    guard let colors, let object = self.colors?.object ?? frameFormats?.colors(of: main.surface) else {
+      self.colors?.object.destroy()
+      self.colors = nil
+      return
+    }
+    object.setCoefficientsAndRange(colors.coefficients, colors.range)
+    self.colors = (object, colors)
   }
 
   /// Asks the compositor to say when it wants another picture than the one that is committed next.
@@ -114,6 +141,7 @@ struct WaylandTileSurface {
   func commit() { main.surface.commit() }
 
   func destroy() {
+    colors?.object.destroy()
     alpha?.destroy()
     edge?.destroy()
     main.destroy()

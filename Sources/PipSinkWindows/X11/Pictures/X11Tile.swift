@@ -219,6 +219,10 @@ final class X11Tile: ImageTile {
   /// X servers put pictures on windows as they are.
   var serverEnlarges: Bool { false }
 
+  /// What devices share is drawn by the program: XPutImage takes nothing else.
+  func serverMayRead(_ sampleBuffer: SampleBuffer) -> Bool { false }
+  func sendFrame(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool { false }
+
   func send(_ image: X11Image, at size: PictureSize, showing frame: ScreenTime.Frame?) throws(RenderingError) {
     try image.put(into: window, context)
     if let frame, screenTimes.isWanted { refreshes?.ask(for: frame) }
