@@ -56,9 +56,11 @@ let package = Package(
         ])
       ]
     ),
+    // EGL and OpenGL ES are opened when the first window draws with them.
+    .systemLibrary(name: "CGL", providers: [.apt(["libegl-dev", "libgles-dev"])]),
     .target(
       name: "PipSinkWindows",
-      dependencies: ["PipSink", "CLibYUV", "CWindows", .product(name: "Logging", package: "swift-log")]
+      dependencies: ["PipSink", "CGL", "CLibYUV", "CWindows", .product(name: "Logging", package: "swift-log")]
     ),
     .systemLibrary(
       name: "CGTK",

@@ -16,7 +16,7 @@ folder=$(cd "$folder" && pwd)
 swift=${SWIFT:-swift}
 for module in $modules; do "$swift" build --target "$module"; done
 build=$("$swift" build --show-bin-path)
-maps="CCurl CGIO CGStreamer CLibYUV CGTK CWebRTC CWindows"
+maps="CCurl CGIO CGL CGStreamer CLibYUV CGTK CWebRTC CWindows"
 libraries="gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0 gtk+-3.0 xcb xkbcommon xkbcommon-x11 cairo
   pangocairo"
 options=""

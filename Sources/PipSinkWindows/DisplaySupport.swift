@@ -23,7 +23,10 @@ public struct DisplaySupport {
     switch try? WindowSystem.current() {
     case .x11:
       var support = x11
-      support.rendererReason = "the processor draws; X11 takes pictures in memory"
+      support.rendererReason =
+        WindowRenderer.current == .openGL
+        ? "OpenGL ES draws, and the processor where that fails"
+        : "the processor draws; X11 takes pictures in memory"
       return support
     case .wayland:
       var support = wayland

@@ -67,6 +67,7 @@ final class WhiteSquare: PictureDecoration {
 
   func isShown(in area: PictureRect) -> Bool { isThere.withLock { $0 } }
   func hides(_ area: PictureRect) -> Bool { false }
+  var revision: UInt64 { isThere.withLock { $0 ? 1 : 0 } }
   func draw(
     on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void
   ) {

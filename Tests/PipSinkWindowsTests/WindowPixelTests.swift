@@ -29,12 +29,21 @@ struct WindowPixelTests {
     try await expectOffscreenPictures(on: XServer(depth: 30), .resizeAspect, scale: 1)
   }
 
-  private func expectOffscreenPictures(on server: XServer, _ gravity: VideoGravity, scale: Int) async throws {
+  /// No library for OpenGL is opened where nobody has asked for it.
+  @Test(arguments: [nil, "gl"])
+  func theRendererThatTheDemoIsAskedForDraws(renderer: String?) async throws {
+    try await expectOffscreenPictures(on: XServer(), .resizeAspect, scale: 1, renderer)
+  }
+
+  private func expectOffscreenPictures(
+    on server: XServer, _ gravity: VideoGravity, scale: Int, _ renderer: String? = nil
+  ) async throws {
     let expected = try await Demo.offscreenPictures(
       of: Self.pipeline, streams: ["a", "b", "c", "d"], size: Self.tile, gravity: gravity)
     let size = PictureSize(width: 2 * Self.tile.width / scale, height: 2 * Self.tile.height / scale)
     let demo = try Demo.start(
-      ["play", Self.pipeline, "--surface", "window", "--window-size", "\(size)", "--gravity", gravity.rawValue],
+      ["play", Self.pipeline, "--surface", "window", "--window-size", "\(size)", "--gravity", gravity.rawValue]
+        + (renderer.map { ["--renderer", $0] } ?? []),
       environment: server.environment.merging(["GDK_SCALE": "\(scale)"]) { $1 })
     let window = try await server.window("PipSink")
     var measured: [Double] = []

@@ -336,7 +336,7 @@ extension BGRAImage {
   /// Whether all pixels nearly have one colour.
   ///
   /// - Parameter color: the values of blue, green and red. A conversion may change them a little.
-  fileprivate func isPlain(_ color: [UInt8]) -> Bool {
+  func isPlain(_ color: [UInt8]) -> Bool {
     bytes.indices.allSatisfy { $0 % 4 == 3 || abs(Int(bytes[$0]) - Int(color[$0 % 4])) <= 4 }
   }
 }

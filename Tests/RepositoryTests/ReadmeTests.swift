@@ -235,16 +235,16 @@ import Testing
     ).split(separator: "\n").map { $0.trimmingCharacters(in: ["'", "\""]) }.filter { !$0.contains("/call.build/") }
     #expect(objects.count > 100)
     let libraries = [
-      "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gio-2.0", "xcb", "xcb-shm", "xcb-present",
-      "xcb-randr", "xcb-shape", "xcb-xkb", "xkbcommon", "xkbcommon-x11", "wayland-client", "wayland-cursor", "cairo",
-      "pangocairo",
+      "gstreamer-allocators-1.0", "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gio-2.0", "xcb",
+      "xcb-shm", "xcb-present", "xcb-randr", "xcb-shape", "xcb-xkb", "xkbcommon", "xkbcommon-x11", "wayland-client",
+      "wayland-cursor", "cairo", "pangocairo",
     ]
     func flags(_ option: String) async throws -> [String] {
       let result = try await RunningProgram("/usr/bin/pkg-config", [option] + libraries).result()
       #expect(result.status == 0, "\(result.errors)")
       return result.output.split(whereSeparator: \.isWhitespace).map(String.init)
     }
-    var maps = ["CGStreamer", "CLibYUV", "CWindows"].map {
+    var maps = ["CGL", "CGStreamer", "CLibYUV", "CWindows"].map {
       Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
     }
     maps.append(

@@ -39,14 +39,14 @@ protocol ImageTile: WindowTile {
   ///     that no stream has delivered.
   func send(_ image: Image, at size: PictureSize, showing frame: ScreenTime.Frame?) throws(RenderingError)
 
-  /// Whether the server may read a frame where it is, because its memory is shared by devices and it is shown as it is.
-  func serverMayRead(_ sampleBuffer: SampleBuffer) -> Bool
+  /// Whether a frame may be shown without an image: because the server can read its memory, or OpenGL may draw it.
+  func mayShow(_ sampleBuffer: SampleBuffer) -> Bool
 
-  /// Has the server read a frame where it is, without an image. It is called with the pictures locked, when nothing is
-  /// drawn over them, and does not wait.
+  /// Shows a frame and the decoration without an image, and notes that in the pictures. It is called without any lock, on
+  /// the presenting thread.
   ///
   /// - Returns: false when the frame has to be drawn on an image.
-  func sendFrame(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool
 
   /// Called, without any lock, when the server reads all images.
   ///
@@ -70,7 +70,14 @@ extension ImageTile {
   package func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     do throws(RenderingError) {
       guard let area = try area() else { return }
-      if show(sampleBuffer, gravity, in: area) { return }
+      if mayShow(sampleBuffer), sampleBuffer.isPlain {
+        let revision = decoration.revision
+        if show(sampleBuffer, gravity: gravity, in: area) {
+          // The decoration may be new since then.
+          if decoration.revision != revision { redraw() }
+          return
+        }
+      }
       let size = imageSize(for: sampleBuffer, gravity, in: area)
       try whenImageIsFree { pictures throws(RenderingError) in
         guard let image = try freeImage(of: size, in: &pictures) else { return false }
@@ -84,23 +91,6 @@ extension ImageTile {
       didFail(error, isRedraw: false)
       throw error
     }
-  }
-
-  /// Has the server read a frame itself, unless something is drawn over it.
-  ///
-  /// - Returns: whether it does.
-  private func show(_ sampleBuffer: SampleBuffer, _ gravity: VideoGravity, in area: PictureRect) -> Bool {
-    guard serverMayRead(sampleBuffer), !decoration.isShown(in: area), !sampleBuffer.pixelBuffer.hasOverlays else {
-      return false
-    }
-    let isSent = pictures.withLock { pictures in
-      guard sendFrame(sampleBuffer, gravity: gravity, in: area) else { return false }
-      pictures.show(sampleBuffer, gravity: gravity, at: area.size)
-      return true
-    }
-    // The decoration may be new since then.
-    if isSent, decoration.isShown(in: area) { redraw() }
-    return isSent
   }
 
   /// The size of the image for a frame, in pixels. Texts are drawn at the area's size.

@@ -29,7 +29,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
     case black
     /// The newest image.
     case picture
-    /// A frame that the server reads itself, at a size in pixels.
+    /// A frame that is shown without an image, at a size in pixels.
     case frame(SampleBuffer, VideoGravity, PictureSize)
     /// A text that replaces a picture. The picture's memory was released, and the display layer has the picture.
     case releasedPicture
@@ -119,7 +119,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   /// Whether a picture that cannot be redrawn is shown, so that its layer has to render it with the decoration.
   var needsFrameToRedraw: Bool { if case .frame = contents { true } else { enlargedSize != nil } }
 
-  /// Notes that the server reads a frame itself, and releases the memory for images.
+  /// Notes that a frame is shown without an image, and releases the memory for images.
   mutating func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, at size: PictureSize) {
     forget()
     contents = .frame(sampleBuffer, gravity, size)

@@ -20,6 +20,8 @@ final class CoverDecoration: PictureDecoration {
 
   func isShown(in area: PictureRect) -> Bool { text != nil }
   func hides(_ area: PictureRect) -> Bool { text != nil }
+  /// It replaces pictures, and is not drawn over any.
+  var revision: UInt64 { 0 }
 
   func draw(
     on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void

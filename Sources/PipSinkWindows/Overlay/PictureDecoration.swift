@@ -9,6 +9,9 @@ package protocol PictureDecoration: AnyObject, Sendable {
   /// Whether the decoration covers the picture in the rectangle `area` completely.
   func hides(_ area: PictureRect) -> Bool
 
+  /// A number that is another one when something else is drawn.
+  var revision: UInt64 { get }
+
   /// Draws the decoration on a picture.
   ///
   /// - Parameters:

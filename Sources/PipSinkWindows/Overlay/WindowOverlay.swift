@@ -83,6 +83,7 @@ package final class WindowOverlay: PictureDecoration {
   /// Whether there are parts at all, and parts that can hide a picture. Where there are none, a frame takes no lock.
   private let hasParts = Atomic(false)
   private let hasCovers = Atomic(false)
+  private let setCount = Atomic(UInt64(0))
 
   /// Replaces all parts. The first one is the lowest.
   func set(_ parts: [Part]) {
@@ -91,6 +92,7 @@ package final class WindowOverlay: PictureDecoration {
       parts = visible
       hasParts.store(!visible.isEmpty, ordering: .releasing)
       hasCovers.store(visible.contains(where: \.isCover), ordering: .releasing)
+      setCount.add(1, ordering: .releasing)
     }
   }
 
@@ -108,6 +110,8 @@ package final class WindowOverlay: PictureDecoration {
   package func isShown(in area: PictureRect) -> Bool {
     hasParts.load(ordering: .acquiring) && parts.withLock { $0.contains { $0.rectangle.intersects(area) } }
   }
+
+  package var revision: UInt64 { setCount.load(ordering: .acquiring) }
 
   package func hides(_ area: PictureRect) -> Bool {
     hasCovers.load(ordering: .acquiring)

@@ -12,9 +12,9 @@ enum BuiltModules {
   private static let products = URL(fileURLWithPath: Demo.path).deletingLastPathComponent()
 
   private static let systemLibraries = [
-    "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gstreamer-sdp-1.0", "gio-2.0", "gtk+-3.0",
-    "xcb", "xkbcommon",
-    "xkbcommon-x11", "wayland-cursor", "cairo", "pangocairo",
+    "gstreamer-allocators-1.0", "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0",
+    "gstreamer-sdp-1.0", "gio-2.0", "gtk+-3.0", "xcb", "xkbcommon", "xkbcommon-x11", "wayland-cursor", "cairo",
+    "pangocairo",
   ]
 
   /// The options that SwiftPM gives the compiler for a module that imports the package's modules.
@@ -22,7 +22,7 @@ enum BuiltModules {
     let flags = try await packageOptions("--cflags-only-I")
     let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
     let maps =
-      ["CCurl", "CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWebRTC", "CWindows"].map {
+      ["CCurl", "CGIO", "CGL", "CGStreamer", "CLibYUV", "CGTK", "CWebRTC", "CWindows"].map {
         Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
       }
       + [

@@ -62,7 +62,7 @@ public struct Colorimetry: Hashable, Sendable {
 
 extension Colorimetry.Matrix {
   /// The weights of red and blue in luma; that of green is the rest.
-  var lumaWeights: (red: Double, blue: Double) {
+  package var lumaWeights: (red: Double, blue: Double) {
     switch self {
     case .bt601: (0.299, 0.114)
     case .bt709: (0.2126, 0.0722)

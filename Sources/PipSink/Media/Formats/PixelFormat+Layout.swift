@@ -1,7 +1,7 @@
 /// The planes of each pixel format, and the sizes of their rows and samples.
 extension PixelFormat {
   /// The subsampling of chroma: luma coordinates shifted right by this many bits are chroma coordinates.
-  var chromaShift: (x: Int, y: Int) {
+  package var chromaShift: (x: Int, y: Int) {
     switch self {
     case .i420, .yv12, .nv12, .nv21, .p010, .i420Ten: (1, 1)
     case .i422, .yuy2, .uyvy, .i422Ten, .y210: (1, 0)
@@ -31,7 +31,7 @@ extension PixelFormat {
   }
 
   /// The number of samples in a row, and of rows, in one plane of a picture of `size`.
-  func planeSize(_ index: Int, of size: PictureSize) -> (width: Int32, height: Int32) {
+  package func planeSize(_ index: Int, of size: PictureSize) -> (width: Int32, height: Int32) {
     guard index > 0 else { return (Int32(size.width), Int32(size.height)) }
     let shift = chromaShift
     return (Int32((size.width + (1 << shift.x) - 1) >> shift.x), Int32((size.height + (1 << shift.y) - 1) >> shift.y))
@@ -65,7 +65,7 @@ extension PixelFormat {
   package var isTenBit: Bool { tenBitShift != nil }
 
   /// By how many bits the ten bits of a sample are above the lowest ones of its word; nil for formats with eight bits.
-  var tenBitShift: Int? {
+  package var tenBitShift: Int? {
     switch self {
     case .p010, .y210: 6
     case .i420Ten, .i422Ten: 0
@@ -88,7 +88,7 @@ extension PixelFormat {
   var isPackedYUV: Bool { self == .yuy2 || self == .uyvy || self == .y210 }
   package var isYUV: Bool { !isRGB }
 
-  var isRGB: Bool { isRGB32 || self == .rgb || self == .bgr }
+  package var isRGB: Bool { isRGB32 || self == .rgb || self == .bgr }
 
   /// Whether the format is RGB with four bytes per pixel.
   var isRGB32: Bool {

@@ -3,21 +3,21 @@
 ///
 /// `@unchecked Sendable`: it only says where pixels are. Code that passes it to another thread must make sure that the
 /// memory stays valid, and that two threads do not write to the same rows.
-struct Picture: @unchecked Sendable {
+package struct Picture: @unchecked Sendable {
   /// The place of one plane in memory.
-  struct Plane {
+  package struct Plane {
     /// The first row. It must not be written to if the frame was mapped only for reading.
-    var data: UnsafeMutablePointer<UInt8>
+    package var data: UnsafeMutablePointer<UInt8>
     /// The number of bytes from one row to the next; negative if rows are stored from the last to the first.
-    var stride: Int32
+    package var stride: Int32
     /// The number of samples in a row, or of pairs of chroma samples in semi-planar formats.
-    var width: Int32
+    package var width: Int32
     /// The number of rows.
-    var height: Int32
+    package var height: Int32
 
     static var none: Plane { Plane(data: UnsafeMutablePointer(bitPattern: 1)!, stride: 0, width: 0, height: 0) }
 
-    func row(_ index: Int32) -> UnsafeMutablePointer<UInt8> { data + Int(index) * Int(stride) }
+    package func row(_ index: Int32) -> UnsafeMutablePointer<UInt8> { data + Int(index) * Int(stride) }
 
     /// The plane with its rows from the last to the first.
     var upsideDown: Plane {
@@ -31,10 +31,10 @@ struct Picture: @unchecked Sendable {
   }
 
   /// The format. YV12 appears as I420, with its chroma planes exchanged.
-  private(set) var format: PixelFormat
-  private(set) var size: PictureSize
-  private(set) var colorimetry: Colorimetry
-  private(set) var planes: InlineArray<3, Plane>
+  package private(set) var format: PixelFormat
+  package private(set) var size: PictureSize
+  package private(set) var colorimetry: Colorimetry
+  package private(set) var planes: InlineArray<3, Plane>
 
   var planeCount: Int { format.planeCount }
 

@@ -46,14 +46,13 @@ final class WaylandFrameFormats: Sendable, CustomStringConvertible {
     colorManager?.getSurface(surface.reference)
   }
 
-  /// How the compositor reads frames of a format, or nil when it cannot.
+  /// How the compositor reads progressive frames of a format with the standard dynamic range, or nil when it cannot.
   ///
   /// - Parameters:
   ///   - format: the format.
   ///   - mayLookDifferent: whether the compositor may compute colours from YUV as it likes.
   func way(for format: VideoFormatDescription, mayLookDifferent: Bool) -> WaylandFrameWay? {
-    guard let code = format.pixelFormat.drmCode, !format.isInterlaced, format.colorimetry.highDynamicRange == nil
-    else { return nil }
+    guard let code = format.pixelFormat.drmCode else { return nil }
     let colors = format.pixelFormat.isYUV ? WaylandColors(format.colorimetry) : nil
     return state.withLock { state in
       guard state.factory != nil, let modifiers = state.modifiers[code],

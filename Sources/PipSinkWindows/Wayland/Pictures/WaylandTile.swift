@@ -7,8 +7,8 @@ import PipSink
 ///
 /// Frames are converted straight into memory that the compositor reads. Those that are in memory that it can read already
 /// are not even converted. The compositor says when it wants the next picture (wl_surface.frame); until then, only the
-/// newest one is kept. A compositor that does not say so for some time
-/// does not show the window, and gets no more frames until it does.
+/// newest one is kept. A compositor that does not say so for some time does not show the window, and gets no more frames
+/// until it does.
 ///
 /// Requests are made while the lock on the state is held, so that none is on its way when the surface is destroyed.
 final class WaylandTile: ImageTile {
@@ -330,12 +330,24 @@ final class WaylandTile: ImageTile {
     state.withLock { send(Next(picture: .image(image), size: size, times: frame), &$0) }
   }
 
-  func serverMayRead(_ sampleBuffer: SampleBuffer) -> Bool {
+  /// The compositor may read the frame where it is, because its memory is shared by devices and it is shown as it is.
+  func mayShow(_ sampleBuffer: SampleBuffer) -> Bool {
     memories != nil && sampleBuffer.pixelBuffer.dmabufMemory != nil && sampleBuffer.orientation == .upright
       && sampleBuffer.colorBalance == .neutral
   }
 
-  func sendFrame(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
+    pictures.withLock { pictures in
+      guard !decoration.isShown(in: area), sendFrame(sampleBuffer, gravity: gravity, in: area) else { return false }
+      pictures.show(sampleBuffer, gravity: gravity, at: area.size)
+      return true
+    }
+  }
+
+  /// Has the compositor read a frame, now or as soon as that has said that it can.
+  ///
+  /// - Returns: false when it cannot.
+  private func sendFrame(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
     guard let memories, let source = gravity.source(of: sampleBuffer, filling: area.size),
       let memory = memories.memory(of: sampleBuffer, answered: { [weak self] in self?.didAnswer($0) })
     else { return false }

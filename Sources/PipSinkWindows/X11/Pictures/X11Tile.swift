@@ -23,6 +23,8 @@ final class X11Tile: ImageTile {
   private let state: Locked<State>
   /// Two images are enough: the server reads one while the other is drawn.
   let pictures = Locked(TilePictures<X11Image>(limit: 2))
+  /// What draws frames with OpenGL ES, if that was chosen.
+  private let graphics: GLTileSurface?
   /// The graphics context for drawing.
   private let context: UInt32
 
@@ -53,11 +55,13 @@ final class X11Tile: ImageTile {
   ///   - parent: the XID of the window to create the tile in.
   ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
   ///   - decoration: what is drawn over the pictures.
+  ///   - renderer: who draws frames.
   ///   - isRevealed: whether the tile is shown, in black, before there is a picture. Otherwise ``reveal()`` shows it.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server has gone or refuses the
   ///   window.
   init(
-    _ owner: X11Connection, parent: UInt32, display: String?, decoration: any PictureDecoration, isRevealed: Bool = true
+    _ owner: X11Connection, parent: UInt32, display: String?, decoration: any PictureDecoration,
+    renderer: WindowRenderer = .current, isRevealed: Bool = true
   ) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
       // Either the server has gone, or it accepts no more connections.
@@ -87,11 +91,25 @@ final class X11Tile: ImageTile {
     (self.owner, self.connection, self.window, self.parent, self.depth) = (owner, connection, window, parent, depth)
     (self.decoration, state) = (decoration, Locked(State(isRevealed: isRevealed)))
     refreshes = X11Refreshes(connection, of: window)
+    graphics = renderer == .openGL ? Self.graphics(connection, window) : nil
     context = xcb_generate_id(connection.pointer)
     xcb_create_gc(connection.pointer, context, window, 0, nil)
   }
 
   deinit { destroy() }
+
+  /// OpenGL uses the connection on which pictures are sent, so that what both draw keeps its order.
+  private static func graphics(_ connection: X11Connection, _ window: UInt32) -> GLTileSurface {
+    GLTileSurface { () throws(PipSinkError) in
+      let cookie = xcb_get_window_attributes(connection.pointer, window)
+      guard let attributes = connection.answer(cookie.sequence, as: xcb_get_window_attributes_reply_t.self) else {
+        throw .system(.displayUnavailable(reason: "the X server does not tell the visual of a window"))
+      }
+      defer { free(attributes) }
+      let display = try GLDisplay(.x11(connection.pointer, screen: Int32(connection.screenNumber)))
+      return try GLWindowSurface(display, window: window, visual: attributes.pointee.visual)
+    }
+  }
 
   // MARK: - The window
 
@@ -168,11 +186,12 @@ final class X11Tile: ImageTile {
   @discardableResult
   func leaveWindow() -> Bool {
     state.withLock { $0.isRevoked = true }
-    return true
+    return graphics?.end() ?? true
   }
 
   /// Leaves the parent window and destroys the tile's own. Nothing of it is seen any more.
   func destroy() {
+    graphics?.end()
     state.withLock { state in
       state.isRevoked = true
       guard !state.isDestroyed, !owner.isBroken else { return }
@@ -219,9 +238,19 @@ final class X11Tile: ImageTile {
   /// X servers put pictures on windows as they are.
   var serverEnlarges: Bool { false }
 
-  /// What devices share is drawn by the program: XPutImage takes nothing else.
-  func serverMayRead(_ sampleBuffer: SampleBuffer) -> Bool { false }
-  func sendFrame(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool { false }
+  func mayShow(_ sampleBuffer: SampleBuffer) -> Bool { graphics != nil }
+
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
+    guard let graphics, graphics.show(sampleBuffer, gravity: gravity, in: area, under: decoration) else { return false }
+    pictures.withLock { $0.show(sampleBuffer, gravity: gravity, at: area.size) }
+    if screenTimes.isWanted, let refreshes, let frame = ScreenTime.Frame(sampleBuffer) {
+      // There are no images whose errors could be told here, and the next frame finds out when the server has gone.
+      try? lookUpWhatTheServerHasRead([])
+      refreshes.ask(for: frame)
+      connection.flushUnread()
+    }
+    return true
+  }
 
   func send(_ image: X11Image, at size: PictureSize, showing frame: ScreenTime.Frame?) throws(RenderingError) {
     try image.put(into: window, context)

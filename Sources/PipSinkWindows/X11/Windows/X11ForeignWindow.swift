@@ -140,7 +140,7 @@ package nonisolated final class X11ForeignWindow: WindowTileMaker, Sendable {
   ///
   /// - Parameters:
   ///   - decoration: what is drawn over the pictures.
-  ///   - isRevealed: as in ``X11Tile/init(_:parent:display:decoration:isRevealed:)``.
+  ///   - isRevealed: as in ``X11Tile/init(_:parent:display:decoration:renderer:isRevealed:)``.
   /// - Throws: as there.
   func makeTile(_ decoration: any PictureDecoration, isRevealed: Bool) throws(PipSinkError) -> X11Tile {
     let tile = try X11Tile(

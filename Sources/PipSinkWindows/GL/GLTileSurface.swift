@@ -1,0 +1,114 @@
+import Logging
+import PipSink
+
+/// Draws a tile's frames with OpenGL ES, until that has failed too often.
+///
+/// OpenGL may wait for the display server without a limit. So no lock is held meanwhile, and only the thread that presents
+/// the frames draws. Whoever takes the window away waits for it no longer than ``patience``.
+final class GLTileSurface: Sendable {
+  private struct State {
+    var surface: GLWindowSurface?
+    /// The decoration that was drawn last.
+    var layer: DecorationLayer?
+    /// Whether a thread uses the surface, or makes it.
+    var isBusy = false
+    var hasEnded = false
+    /// How often drawing has failed since a frame was last drawn.
+    var failureCount = 0
+    var isAnnounced = false
+  }
+
+  /// After as many failures in a row the processor draws all frames.
+  private static let failureLimit = 3
+  private static let patience = Duration.milliseconds(1500)
+  private static let logger = Logger(label: "pipsink.windows")
+
+  private let make: @Sendable () throws(PipSinkError) -> GLWindowSurface
+  private let state = Locked(State())
+
+  /// - Parameter make: makes the surface, on the thread that shows the first frame.
+  init(_ make: @escaping @Sendable () throws(PipSinkError) -> GLWindowSurface) { self.make = make }
+
+  /// Draws a frame and shows it.
+  ///
+  /// - Parameters:
+  ///   - sampleBuffer: the frame.
+  ///   - gravity: how the frame is fitted into the window.
+  ///   - area: the window's rectangle in its parent, in pixels.
+  ///   - decoration: what is drawn over the frame.
+  /// - Returns: false when the processor has to draw the frame.
+  func show(
+    _ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect, under decoration: any PictureDecoration
+  ) -> Bool {
+    let mayDraw = state.withLock { state in
+      guard !state.isBusy, !state.hasEnded, state.failureCount < Self.failureLimit else { return false }
+      state.isBusy = true
+      return true
+    }
+    guard mayDraw else { return false }
+    var (surface, layer) = state.withLock { ($0.surface, $0.layer) }
+    defer { giveBack(surface, layer) }
+    do {
+      let used = try surface ?? make()
+      surface = used
+      guard used.canShow(sampleBuffer) else { return false }
+      if !decoration.isShown(in: area) {
+        layer = nil
+      } else if layer?.area != area || layer?.revision != decoration.revision {
+        layer = DecorationLayer(decoration, in: area)
+      }
+      try used.show(sampleBuffer, gravity: gravity, size: area.size, under: layer)
+      noteShown(by: used)
+      return true
+    } catch {
+      surface?.destroy()
+      surface = nil
+      noteFailure("\(error)")
+      return false
+    }
+  }
+
+  /// Stops drawing on the window, which may be destroyed afterwards.
+  ///
+  /// - Returns: false when a frame was still being drawn at the end of ``patience``. The thread that draws it then
+  ///   releases the surface.
+  @discardableResult
+  func end() -> Bool {
+    state.withLock { $0.hasEnded = true }
+    let surface = state.wait(until: .now.advanced(by: Self.patience)) { state -> GLWindowSurface?? in
+      guard !state.isBusy else { return nil }
+      defer { state.surface = nil }
+      return .some(state.surface)
+    }
+    surface??.destroy()
+    return surface != nil
+  }
+
+  private func giveBack(_ surface: GLWindowSurface?, _ layer: DecorationLayer?) {
+    let hasEnded = state.withLock { state in
+      (state.isBusy, state.layer) = (false, layer)
+      state.surface = state.hasEnded ? nil : surface
+      return state.hasEnded
+    }
+    if hasEnded { surface?.destroy() }
+    state.wakeAll()
+  }
+
+  private func noteShown(by surface: GLWindowSurface) {
+    let isFirst = state.withLock { state in
+      defer { (state.failureCount, state.isAnnounced) = (0, true) }
+      return !state.isAnnounced
+    }
+    if isFirst { Self.logger.info("OpenGL ES draws frames: \(surface.context.rendererName)") }
+  }
+
+  private func noteFailure(_ reason: String) {
+    let count = state.withLock { state in
+      state.failureCount += 1
+      return state.failureCount
+    }
+    let isLast = count == Self.failureLimit
+    let drawn = isLast ? "all frames from now on" : "this frame"
+    Self.logger.notice("OpenGL ES has failed, so that the processor draws \(drawn): \(reason)")
+  }
+}
