@@ -67,8 +67,7 @@ struct WaylandFrameTests {
 
   /// What only the program can do, it does: the compositor gets a picture in memory, at the size of the tile.
   @Test func otherFramesAreDrawn() async throws {
-    let square = WhiteSquare(isThere: false)
-    let call = try await HoldingCompositor.start(square, globals: Self.globals, formats: "NV12:0 XR24:0")
+    let call = try await HoldingCompositor.start(globals: Self.globals, formats: "NV12:0 XR24:0")
     try call.release()
     let rgb = try SharedMemoryFrame(VideoFormatDescription.make(.bgrx, size: Self.small), value: 90)
     let direct = "XR24 32x18 0+128 part 0,0,32,18 at 64x36 as RGB: 90"
@@ -95,18 +94,59 @@ struct WaylandFrameTests {
     let wide = try VideoFormatDescription.make(.nv12, size: Self.small, colorimetry: "bt2020")
     try await draw(SharedMemoryFrame(wide, value: 9).frame())
     try await draw(PlainFrame.make([0, 0, 255]))
-    // The layer is asked for the frame when something has to be drawn over it.
-    try call.tile.render(rgb.frame(), gravity: .resizeAspect)
-    await expect(call, shown + [direct])
+    call.end()
+  }
+
+  /// Names and controls are a surface of their own over the frame.
+  @Test func whatIsOverAFrameIsDrawnWithoutIt() async throws {
+    let square = WhiteSquare(isThere: true)
+    let call = try await HoldingCompositor.start(square, globals: Self.globals, formats: "XR24:0")
+    try call.release()
     let requests = Locked(0)
     call.tile.setNeedsDisplayHandler { requests.withLock { $0 += 1 } }
-    square.isThere.withLock { $0 = true }
+    let memory = try SharedMemoryFrame(VideoFormatDescription.make(.bgrx, size: Self.small), value: 90)
+    let (frame, over) = ("XR24 32x18 0+128 part 0,0,32,18 at 64x36 as RGB: 90", "8x8 at 8x8 over 0,0: ffffffff")
+    try call.tile.render(memory.frame(), gravity: .resizeAspect)
+    await expect(call, [over, frame])
+    // It is drawn when it changes, and not for each frame.
+    try call.tile.render(memory.frame(), gravity: .resizeAspect)
+    await expect(call, [over, frame, frame])
+    square.isThere.withLock { $0 = false }
     call.tile.redraw()
-    #expect(requests.withLock { $0 } == 1)
-    try call.tile.render(rgb.frame(), gravity: .resizeAspect)
-    await expect(call, shown + [direct, "64x36 at 64x36"])
-    #expect(call.tile.image().map { isGray($0.pixel(2, 2)) } == true)
+    #expect(requests.withLock { $0 } == 1, "the layer is asked for the frame")
+    try call.tile.render(memory.frame(), gravity: .resizeAspect)
+    await expect(call, [over, frame, frame, frame])
+    square.isThere.withLock { $0 = true }
+    try call.tile.render(memory.frame(), gravity: .resizeAspect)
+    await expect(call, [over, frame, frame, frame, over, frame])
+    #expect(call.tile.convertedFrameCount == 0)
+    // The program draws both where it draws the frame, and a window that is half transparent is one picture.
+    try call.tile.render(PlainFrame.make([0, 0, 255]), gravity: .resize)
+    await expect(call, [over, frame, frame, frame, over, frame, "64x36 at 64x36"])
+    call.tile.setOpacity(.max / 2)
+    try call.tile.render(memory.frame(), gravity: .resizeAspect)
+    await expect(call, [over, frame, frame, frame, over, frame, "64x36 at 64x36", "64x36 at 64x36"])
     call.end()
+  }
+
+  /// A surface begins and ends at whole units.
+  @Test func aPartOfATileHasAPlaceInUnitsThatContainsIt() throws {
+    for scale in [1, 1.25, 1.5, 1.75, 2] {
+      for x in 0..<40 {
+        let tile = WaylandTile.Place(pixels: PictureRect(x: 33, y: 7, width: 200, height: 120), scale: scale)
+        let part = PictureRect(x: x, y: 2 * x, width: 17 + x, height: 9)
+        let found = try #require(WaylandDecoration.place(part, in: tile, scale: scale))
+        let (place, offset) = (found.place, found.offset)
+        let left = { (unit: Int) in Int((Double(unit) * scale).rounded()) }
+        #expect(left(place.units.x) + offset.x == left(tile.units.x) + part.x)
+        #expect(left(place.units.y) + offset.y == left(tile.units.y) + part.y)
+        #expect(left(place.units.x + place.units.width) - left(place.units.x) == place.pixels.width)
+        #expect(offset.x >= 0 && offset.x + part.width <= place.pixels.width && Double(offset.x) <= 2 * scale)
+        #expect(offset.y >= 0 && offset.y + part.height <= place.pixels.height && Double(offset.y) <= 2 * scale)
+      }
+    }
+    let tile = WaylandTile.Place(pixels: PictureRect(x: 0, y: 0, width: 2, height: 2), scale: 1)
+    #expect(WaylandDecoration.place(PictureRect(x: 0, y: 0, width: 1, height: 1), in: tile, scale: 0) == nil)
   }
 
   @Test func whatTheCompositorRefusesIsDrawnAtOnce() async throws {

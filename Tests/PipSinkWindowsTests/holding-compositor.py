@@ -7,8 +7,8 @@ arguments are global objects that it has, too. Of zwp_linux_dmabuf_v1 it has the
 "NV12:0 XR24:0" for instance, with the modifiers' numbers. It refuses DMABufs while the file in DMABUF_REFUSED exists.
 
 It prints the size of each picture in pixels, and the size at which it would show it. Of a DMABuf it prints more: the
-format, the planes, the part that is shown, how YUV becomes RGB, and the first byte of that part. It also prints what a
-compositor would end the connection for.
+format, the planes, the part that is shown, how YUV becomes RGB, and the first byte of that part. Of a picture with alpha
+it prints the place and the first pixel. It also prints what a compositor would end the connection for.
 """
 
 import array
@@ -45,6 +45,10 @@ sources = {}
 representations = {}
 colors = {}
 attached = {}
+pools = {}
+parts = {}
+positions = {}
+overlays = {}
 formats = dict(pair.split(":") for pair in os.environ.get("DMABUF_FORMATS", "").split())
 refusal = os.environ.get("DMABUF_REFUSED", "/nonexistent")
 
@@ -147,7 +151,14 @@ def handle(number, request, body):
         kinds[words[0]] = "wl_surface"
     elif call == ("wl_shm", 0):
         kinds[words[0]] = "wl_shm_pool"
-        os.close(descriptors.pop(0))
+        pools[words[0]] = descriptors.pop(0)
+    elif call == ("wl_shm_pool", 1):
+        os.close(pools.pop(number))
+    elif call == ("wl_subcompositor", 1):
+        kinds[words[0]] = "wl_subsurface"
+        parts[words[0]] = words[1]
+    elif call == ("wl_subsurface", 1):
+        positions[parts[number]] = struct.unpack("=2i", body)
     elif call == ("zwp_linux_dmabuf_v1", 1):
         kinds[words[0]] = "params"
         questions_of_buffers[words[0]] = []
@@ -158,6 +169,12 @@ def handle(number, request, body):
         questions_of_buffers[number].append((descriptors.pop(0),) + words)
     elif call == ("params", 2):
         create(number, *words)
+    elif number in overlays and request == 0 and number not in device_buffers:
+        del overlays[number]
+        sizes.pop(number)
+        if number in held:
+            held.remove(number)
+        send(1, 1, number)
     elif call == ("wl_buffer", 0) and number in device_buffers:
         for plane in device_buffers.pop(number)[3]:
             os.close(plane[0])
@@ -174,6 +191,8 @@ def handle(number, request, body):
         colors[representations[number]] = words
     elif call == ("wl_shm_pool", 0):
         sizes[words[0]] = words[2:4]
+        if words[5] == 0:
+            overlays[words[0]] = mmap.mmap(pools[number], 0, mmap.MAP_SHARED, mmap.PROT_READ)
     elif call == ("wp_viewporter", 1):
         kinds[words[0]] = "wp_viewport"
         viewports[words[0]] = words[1]
@@ -199,7 +218,11 @@ def handle(number, request, body):
                 print("error: shared memory with the part or the colors of a frame", flush=True)
             width, height = sizes[buffer]
             shown = destinations.get(number, (width, height))
-            print(f"{width}x{height} at {shown[0]}x{shown[1]}", flush=True)
+            over = ""
+            if buffer in overlays:
+                x, y = positions[number]
+                over = f" over {x},{y}: {overlays[buffer][:4].hex()}"
+            print(f"{width}x{height} at {shown[0]}x{shown[1]}{over}", flush=True)
         if buffer and buffer not in held:
             held.append(buffer)
         show()

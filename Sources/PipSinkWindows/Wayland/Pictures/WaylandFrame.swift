@@ -6,9 +6,13 @@ final class WaylandFrame: Sendable {
   let memory: WaylandFrameMemory
   /// The part of the frame that is shown, in pixels of the full picture.
   let source: PictureRect
+  /// What is drawn over it; nil for nothing.
+  let decoration: DecorationLayer?
 
-  init(_ sampleBuffer: SampleBuffer, _ memory: WaylandFrameMemory, source: PictureRect) {
-    (self.sampleBuffer, self.memory, self.source) = (sampleBuffer, memory, source)
+  init(
+    _ sampleBuffer: SampleBuffer, _ memory: WaylandFrameMemory, source: PictureRect, under decoration: DecorationLayer?
+  ) {
+    (self.sampleBuffer, self.memory, self.source, self.decoration) = (sampleBuffer, memory, source, decoration)
   }
 
   /// Attaches the frame to a surface, whose next commit shows it. The stream's elements get the memory back when the

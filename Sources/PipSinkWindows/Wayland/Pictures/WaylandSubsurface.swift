@@ -54,6 +54,9 @@ struct WaylandSubsurface: Sendable {
     }
   }
 
+  /// Puts the subsurface directly over another one of the window. This takes effect with the window's next commit.
+  func place(above other: WaylandReference<WLSurface>) { subsurface.placeAbove(other) }
+
   /// Sets the part of the attached picture that is shown, in pixels; nil shows all of it. This takes effect with the next
   /// commit.
   func setSource(_ part: PictureRect?) {

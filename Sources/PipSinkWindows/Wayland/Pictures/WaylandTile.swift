@@ -204,7 +204,7 @@ final class WaylandTile: ImageTile {
   /// than the picture was made for, nothing happens.
   private func commit(_ next: Next, _ state: inout State) {
     guard let place = state.place, place.pixels == next.size else { return }
-    state.surface?.attach(next.picture, at: place)
+    state.surface?.attach(next.picture, at: place, scale: state.scale)
     _ = state.surface?.setOpacity(state.opacity)
     if state.callback == nil {
       state.callback = state.surface?.requestFrame { [weak self] in self?.didShow() }
@@ -337,8 +337,17 @@ final class WaylandTile: ImageTile {
   }
 
   func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
-    pictures.withLock { pictures in
-      guard !decoration.isShown(in: area), sendFrame(sampleBuffer, gravity: gravity, in: area) else { return false }
+    let isDecorated = decoration.isShown(in: area)
+    let (shown, opacity) = state.withLock { ($0.surface?.shownDecoration, $0.opacity) }
+    // A picture and what is over it are as transparent as one.
+    guard !isDecorated || opacity == .max else { return false }
+    var layer: DecorationLayer?
+    if isDecorated {
+      let isSame = shown?.area == area && shown?.revision == decoration.revision
+      layer = isSame ? shown : DecorationLayer(decoration, in: area)
+    }
+    return pictures.withLock { pictures in
+      guard sendFrame(sampleBuffer, gravity: gravity, in: area, under: layer) else { return false }
       pictures.show(sampleBuffer, gravity: gravity, at: area.size)
       return true
     }
@@ -347,11 +356,13 @@ final class WaylandTile: ImageTile {
   /// Has the compositor read a frame, now or as soon as that has said that it can.
   ///
   /// - Returns: false when it cannot.
-  private func sendFrame(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
+  private func sendFrame(
+    _ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect, under decoration: DecorationLayer?
+  ) -> Bool {
     guard let memories, let source = gravity.source(of: sampleBuffer, filling: area.size),
       let memory = memories.memory(of: sampleBuffer, answered: { [weak self] in self?.didAnswer($0) })
     else { return false }
-    let frame = WaylandFrame(sampleBuffer, memory, source: source)
+    let frame = WaylandFrame(sampleBuffer, memory, source: source, under: decoration)
     return state.withLock { state in
       switch memory.answer {
       case .refused: return false

@@ -14,6 +14,8 @@ struct WaylandTileSurface {
   private let edge: WaylandSubsurface?
   private let alpha: WaylandObject<WPAlphaModifierSurface>?
   private let frameFormats: WaylandFrameFormats?
+  /// What is drawn over a frame that the compositor reads itself.
+  private var decoration: WaylandDecoration
   /// The part of the picture that the compositor shows; nil for all of it.
   private var source: PictureRect?
   /// What the compositor knows of the picture's YUV.
@@ -40,6 +42,7 @@ struct WaylandTileSurface {
       let main = WaylandSubsurface(globals, over: parent, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
     else { return nil }
     (self.parent, self.main, self.isForeign, frameFormats) = (parent, main, isForeign, globals.frameFormats)
+    decoration = WaylandDecoration(globals, over: parent, main.surface.reference)
     edge = isForeign ? WaylandSubsurface(globals, over: parent) : nil
     alpha = globals.alphaModifier?.getSurface(main.surface.reference)
   }
@@ -73,6 +76,7 @@ struct WaylandTileSurface {
 
   /// Hides the tile until a picture is attached again.
   mutating func hide() {
+    if let shownPlace { decoration.show(nil, over: shownPlace, scale: 1) }
     shownPlace = nil
     main.hide()
     edge?.hide()
@@ -90,7 +94,9 @@ struct WaylandTileSurface {
   }
 
   /// Attaches a picture for the next commit. Its lowest row, if it is a picture of its own, is shown at once.
-  mutating func attach(_ picture: WaylandPicture, at place: Place) {
+  ///
+  /// - Parameter scale: the number of pixels in a unit.
+  mutating func attach(_ picture: WaylandPicture, at place: Place, scale: Double) {
     setSize(place)
     if let edge, let image = picture.image, image.edgeRows > 0 {
       image.attachEdge(to: edge.surface)
@@ -102,6 +108,7 @@ struct WaylandTileSurface {
       source = frame?.source
     }
     setColors(frame?.memory.way.colors)
+    decoration.show(frame?.decoration, over: place, scale: scale)
     switch picture {
     case .image(let image): image.attach(to: main.surface)
     case .frame(let frame): frame.attach(to: main.surface)
@@ -120,6 +127,9 @@ struct WaylandTileSurface {
     object.setCoefficientsAndRange(colors.coefficients, colors.range)
     self.colors = (object, colors)
   }
+
+  /// The decoration over a frame that the compositor reads itself; nil where there is none.
+  var shownDecoration: DecorationLayer? { decoration.layer }
 
   /// Asks the compositor to say when it wants another picture than the one that is committed next.
   ///
@@ -142,6 +152,7 @@ struct WaylandTileSurface {
 
   func destroy() {
     colors?.object.destroy()
+    decoration.destroy()
     alpha?.destroy()
     edge?.destroy()
     main.destroy()
