@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkWindows
 @testable import TestSupport
 @testable import pipsink_demo
 
@@ -40,7 +41,7 @@ import Testing
           let colour = Colour(blue: bytes[start], green: bytes[start + 1], red: bytes[start + 2])
           guard let colour else { continue }
           let dot = PictureRect(x: x, y: y, width: step, height: step)
-          found[colour] = found[colour].map { $0.with(dot) } ?? dot
+          found[colour] = found[colour].map { $0.union(dot) } ?? dot
         }
       }
     }
@@ -61,7 +62,7 @@ import Testing
     _ = try await eventually(within: 30) {
       let screen = PictureRect(x: 0, y: 0, width: desktop.size.width, height: desktop.size.height)
       let rectangles = try await rectangles(on: desktop, in: area ?? screen)
-      let all = rectangles.values.reduce(nil as PictureRect?) { $0?.with($1) ?? $1 }
+      let all = rectangles.values.reduce(nil as PictureRect?) { $0?.union($1) ?? $1 }
       part = area ?? all
       guard let part else { return false }
       found = rectangles.mapValues { $0.eighths(of: part) }
@@ -189,14 +190,6 @@ import Testing
 }
 
 extension PictureRect {
-  /// The smallest rectangle around two.
-  fileprivate func with(_ other: PictureRect) -> PictureRect {
-    let (left, top) = (min(x, other.x), min(y, other.y))
-    return PictureRect(
-      x: left, y: top, width: max(x + width, other.x + other.width) - left,
-      height: max(y + height, other.y + other.height) - top)
-  }
-
   /// The left and upper edge, width and height in eighths of another rectangle's.
   fileprivate func eighths(of whole: PictureRect) -> [Int] {
     func part(_ length: Int, _ all: Int) -> Int { Int((Double(length) * 8 / Double(all)).rounded()) }

@@ -45,13 +45,3 @@ final class DecorationLayer: Sendable {
     }
   }
 }
-
-extension PictureRect {
-  /// The smallest rectangle that contains both.
-  fileprivate func union(_ other: PictureRect) -> PictureRect {
-    let (left, top) = (min(x, other.x), min(y, other.y))
-    return PictureRect(
-      x: left, y: top, width: max(x + width, other.x + other.width) - left,
-      height: max(y + height, other.y + other.height) - top)
-  }
-}

@@ -155,6 +155,14 @@ extension PictureRect {
     other.x >= x && other.y >= y && other.x + other.width <= x + width && other.y + other.height <= y + height
   }
 
+  /// The smallest rectangle that contains both.
+  func union(_ other: PictureRect) -> PictureRect {
+    let (left, top) = (min(x, other.x), min(y, other.y))
+    return PictureRect(
+      x: left, y: top, width: max(x + width, other.x + other.width) - left,
+      height: max(y + height, other.y + other.height) - top)
+  }
+
   /// Whether two rectangles have at least one point in common.
   func intersects(_ other: PictureRect) -> Bool {
     x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height

@@ -8,7 +8,7 @@ struct WaylandDecoration {
   private var surface: WaylandSubsurface?
   private var image: WaylandImage?
   /// What the compositor shows; nil for nothing.
-  private(set) var layer: DecorationLayer?
+  private var layer: DecorationLayer?
 
   /// - Parameters:
   ///   - globals: the compositor's objects.

@@ -47,6 +47,8 @@ final class WaylandTile: ImageTile {
     var next: Next?
     /// The frame that it gets when it has said that it can read the frame's memory.
     var asked: (frame: WaylandFrame, size: PictureSize)?
+    /// What was last drawn over such a frame.
+    var decoration: DecorationLayer?
     /// The questions when pictures are on the screen, by their numbers.
     var questions: [UInt: WaylandProxy] = [:]
     var questionCount: UInt = 0
@@ -338,16 +340,21 @@ final class WaylandTile: ImageTile {
 
   func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
     let isDecorated = decoration.isShown(in: area)
-    let (shown, opacity) = state.withLock { ($0.surface?.shownDecoration, $0.opacity) }
+    let (drawn, opacity) = state.withLock { ($0.decoration, $0.opacity) }
     // A picture and what is over it are as transparent as one.
-    guard !isDecorated || opacity == .max else { return false }
+    guard !isDecorated || opacity == .max, let memories,
+      let source = gravity.source(of: sampleBuffer, filling: area.size),
+      let memory = memories.memory(of: sampleBuffer, answered: { [weak self] in self?.didAnswer($0) }),
+      memory.answer != .refused
+    else { return false }
     var layer: DecorationLayer?
     if isDecorated {
-      let isSame = shown?.area == area && shown?.revision == decoration.revision
-      layer = isSame ? shown : DecorationLayer(decoration, in: area)
+      let isSame = drawn?.area == area && drawn?.revision == decoration.revision
+      layer = isSame ? drawn : DecorationLayer(decoration, in: area)
     }
+    let frame = WaylandFrame(sampleBuffer, memory, source: source, under: layer)
     return pictures.withLock { pictures in
-      guard sendFrame(sampleBuffer, gravity: gravity, in: area, under: layer) else { return false }
+      guard send(frame, at: area.size) else { return false }
       pictures.show(sampleBuffer, gravity: gravity, at: area.size)
       return true
     }
@@ -356,20 +363,15 @@ final class WaylandTile: ImageTile {
   /// Has the compositor read a frame, now or as soon as that has said that it can.
   ///
   /// - Returns: false when it cannot.
-  private func sendFrame(
-    _ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect, under decoration: DecorationLayer?
-  ) -> Bool {
-    guard let memories, let source = gravity.source(of: sampleBuffer, filling: area.size),
-      let memory = memories.memory(of: sampleBuffer, answered: { [weak self] in self?.didAnswer($0) })
-    else { return false }
-    let frame = WaylandFrame(sampleBuffer, memory, source: source, under: decoration)
-    return state.withLock { state in
-      switch memory.answer {
+  private func send(_ frame: WaylandFrame, at size: PictureSize) -> Bool {
+    state.withLock { state in
+      state.decoration = frame.decoration
+      switch frame.memory.answer {
       case .refused: return false
       case .awaited:
-        (state.asked, state.next) = ((frame, area.size), nil)
+        (state.asked, state.next) = ((frame, size), nil)
         loop.flush()
-      case .accepted: send(Next(frame, at: area.size), &state)
+      case .accepted: send(Next(frame, at: size), &state)
       }
       return true
     }

@@ -128,9 +128,6 @@ struct WaylandTileSurface {
     self.colors = (object, colors)
   }
 
-  /// The decoration over a frame that the compositor reads itself; nil where there is none.
-  var shownDecoration: DecorationLayer? { decoration.layer }
-
   /// Asks the compositor to say when it wants another picture than the one that is committed next.
   ///
   /// - Parameter handler: called on the thread that reads the connection.
