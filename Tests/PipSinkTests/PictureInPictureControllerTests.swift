@@ -190,6 +190,23 @@ import Testing
     }
   }
 
+  /// A stream may take seconds to its first picture, and a busy machine to a window's.
+  @Test func backToTheAppShowsTheAppAlsoBeforeTheFirstPicture() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    let log = Log(controller)
+    controller.restoreUserInterface = { true }
+    try controller.start()
+    #expect(call.window.isOpen && !controller.isActive)
+    call.window.perform(.backToApp)
+    let expected: [PictureInPictureEvent] = [
+      .willStart, .didStart(latency: nil), .willStop(.backToApp), .restoreUserInterface, .didStop(.backToApp),
+    ]
+    #expect(await eventually { log.events == expected })
+    #expect(!call.window.isOpen)
+    _ = try await started(call)
+  }
+
   @Test func backToTheAppWaitsForTheAppToShowItself() async throws {
     let call = try Call()
     let controller = try await started(call)

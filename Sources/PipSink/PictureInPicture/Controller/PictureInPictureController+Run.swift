@@ -138,6 +138,10 @@ extension PictureInPictureController {
   func end(_ reason: PictureInPictureStopReason) {
     switch phase {
     case .settingUp, .unavailable, .idle, .stopping, .uninitialized: break
+    case .starting(let run) where run.hasWindow && reason == .backToApp:
+      // The user sees the window already, although it has no picture yet.
+      didPresent(run: run.number, latency: nil)
+      end(reason)
     case .starting(let run):
       let error = if case .failed(let error) = reason { error } else { PipSinkError.pictureInPicture(.cancelled) }
       finish(run, reason, reporting: .failedToStart(error))

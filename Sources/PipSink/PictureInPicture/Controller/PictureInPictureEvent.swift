@@ -9,7 +9,7 @@ public enum PictureInPictureEvent: Equatable, Sendable {
   /// Picture-in-picture begins to start.
   case willStart
   /// The window shows a picture. `latency` is the time since the start was requested; it is nil when no picture came in
-  /// time.
+  /// time, or before the user went back to the app.
   case didStart(latency: Duration?)
   /// Picture-in-picture did not start. All streams go on in the app.
   case failedToStart(PipSinkError)
