@@ -1,9 +1,11 @@
 import ArgumentParser
 import PipSink
+import PipSinkWindows
 
 // The library's types that options of both programs take as their values.
 
 extension PixelFormat: ExpressibleByArgument {}
+extension WindowRenderer: ExpressibleByArgument {}
 
 /// `WIDTHxHEIGHT` on the command line, in pixels.
 extension PictureSize: ExpressibleByArgument {

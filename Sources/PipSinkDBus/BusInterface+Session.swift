@@ -185,7 +185,8 @@ extension RenderStatistics {
   var busValues: [String: BusValue] {
     var values: [String: BusValue] = [
       "Received": .unsigned(received), "InApp": .unsigned(inApp), "PictureInPicture": .unsigned(pictureInPicture),
-      "Replaced": .unsigned(replaced), "Freezes": .unsigned(freezeCount),
+      "Replaced": .unsigned(replaced), "DrawnByOpenGL": .unsigned(drawnByOpenGL),
+      "DrawnByDisplayServer": .unsigned(drawnByDisplayServer), "Freezes": .unsigned(freezeCount),
       "FreezeTime": .double(freezeDuration / .milliseconds(1)),
     ]
     if let format { values["Format"] = .string("\(format)") }

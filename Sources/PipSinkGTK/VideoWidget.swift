@@ -215,8 +215,8 @@ final class GTKWidgetWindow: NativeWindow {
 
   var scale: Double { Double(gtk_widget_get_scale_factor(widget)) }
   var isBroken: Bool { tiles.isBroken }
-  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
-    try tiles.makeTile(decoration: decoration)
+  func makeTile(decoration: WindowOverlay, renderer: WindowRenderer) throws(PipSinkError) -> any WindowTile {
+    try tiles.makeTile(decoration: decoration, renderer: renderer)
   }
   func remove(_ tile: any WindowTile) { tiles.remove(tile) }
   func flush() { tiles.flush() }

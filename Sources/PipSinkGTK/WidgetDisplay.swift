@@ -19,13 +19,14 @@ public final class WidgetDisplay: ContainerDisplay {
   ///   - layout: how the streams are arranged in the widget.
   ///   - placement: where the picture-in-picture window opens; nil uses the remembered placement.
   ///   - placementPath: the file in which the placement is remembered; nil remembers nothing.
+  ///   - renderer: who draws frames, in the widget and in windows for picture-in-picture.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init(
     layout: VideoContainer.Layout = .grid, placement: WindowPlacement? = nil,
-    placementPath: String? = WindowPlacement.defaultPath
+    placementPath: String? = WindowPlacement.defaultPath, renderer: WindowRenderer = .fromEnvironment
   ) throws(PipSinkError) {
     let kind = try GTKDisplay.open().rawValue
-    let container = VideoContainer(layout: layout)
+    let container = VideoContainer(layout: layout, renderer: renderer)
     widget = try VideoWidget(content: container)
     try super.init(
       kind: kind, container: container, placement: placement, placementPath: placementPath, makesViewsWhenShown: false)

@@ -24,14 +24,14 @@ public struct DisplaySupport {
     case .x11:
       var support = x11
       support.rendererReason =
-        WindowRenderer.current == .openGL
+        WindowRenderer.fromEnvironment == .openGL
         ? "OpenGL ES draws, and the processor where that fails"
         : "the processor draws; X11 takes pictures in memory"
       return support
     case .wayland:
       var support = wayland
       support.rendererReason =
-        WindowRenderer.current == .processor
+        WindowRenderer.fromEnvironment == .processor
         ? "the processor draws, as was chosen" : (try? WaylandConnection.shared()).map { "\($0.globals.frameFormats)" }
       return support
     case nil: return DisplaySupport(nil, false, "there is no display", false, "there is no display")

@@ -20,16 +20,9 @@ public enum WindowRenderer: String, CaseIterable, Sendable {
   /// processor's own path.
   case openGL = "gl"
 
-  private static let choice = Locked<WindowRenderer?>(nil)
-
-  /// The choice for the windows of this program that are made from now on. At first it is that of the environment variable
-  /// `PIPSINK_RENDERER`, which has the raw value of a renderer, or else ``automatic``. It can be set on any thread.
-  public static var current: WindowRenderer {
-    get { choice.withLock { $0 } ?? fromEnvironment }
-    set { choice.withLock { $0 = newValue } }
-  }
-
-  private static let fromEnvironment: WindowRenderer = {
+  /// The renderer that the environment variable `PIPSINK_RENDERER` names by its raw value, or else ``automatic``. It is
+  /// the default for windows. The variable is read once.
+  public static let fromEnvironment: WindowRenderer = {
     guard let text = g_getenv("PIPSINK_RENDERER").map({ String(cString: $0) }) else { return .automatic }
     if let renderer = WindowRenderer(rawValue: text) { return renderer }
     let known = allCases.map(\.rawValue).joined(separator: ", ")

@@ -10,6 +10,13 @@ struct DoctorCommand: AsyncParsableCommand {
     abstract: "Shows what this machine can do, and why picture-in-picture is or is not possible.",
     discussion: "The exit code is 0 when picture-in-picture windows can be shown here, and 69 otherwise.")
 
+  @Flag(
+    help: """
+      Also say which driver draws with OpenGL ES, whether it draws right, how long it takes beside the processor, and \
+      which frames a Wayland compositor reads. This is worth sending with a report about graphics. It takes some seconds.
+      """)
+  var gpuReport = false
+
   private enum Level: String {
     case good = "ok"
     case limited = "limited"
@@ -41,7 +48,11 @@ struct DoctorCommand: AsyncParsableCommand {
     try say(
       decoders.isEmpty ? .limited : .good, "hardware decoders",
       decoders.isEmpty ? "none; streams are decoded by the processor" : decoders.joined(separator: ", "))
-    guard try await display() else { throw ExitStatus.unavailable.exitCode }
+    let hasDisplay = try await display()
+    if gpuReport {
+      for line in await GraphicsReport.make() { try say(line.isGood ? .good : .limited, line.name, line.text) }
+    }
+    guard hasDisplay else { throw ExitStatus.unavailable.exitCode }
   }
 
   /// - Returns: whether picture-in-picture windows can be shown.

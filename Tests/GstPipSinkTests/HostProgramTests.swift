@@ -84,6 +84,36 @@ struct HostProgramTests {
     #expect(lines[1][0] > 0 && lines[1][1] >= lines[1][0])
   }
 
+  /// The colour shows that there is a picture, and the count who has drawn it.
+  @Test(arguments: ["auto", "cpu", "gl"])
+  func theElementSaysWhoDraws(renderer: String) async throws {
+    let server = try await XServer()
+    let script = """
+      import gi, signal, time
+      gi.require_version("Gst", "1.0")
+      from gi.repository import Gst
+      Gst.init(None)
+      pipeline = Gst.parse_launch(
+          "videotestsrc is-live=true pattern=red ! video/x-raw,width=320,height=180,framerate=30/1 "
+          "! pipsink name=sink mode=pip \(renderer == "auto" ? "" : "renderer=" + renderer)")
+      sink = pipeline.get_by_name("sink")
+      pipeline.set_state(Gst.State.PLAYING)
+      while sink.get_property("stats").get_uint64("pip").value < 20:
+          time.sleep(0.05)
+      stats = sink.get_property("stats")
+      print(sink.get_property("renderer").value_nick, stats.get_uint64("drawn-by-opengl").value > 0, flush=True)
+      signal.pause()
+      """
+    let program = try RunningProgram(
+      "/usr/bin/python3", ["-c", script],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let window = try await server.window("Picture-in-Picture: sink")
+    #expect(await eventually { program.output == "\(renderer) \(renderer == "gl" ? "True" : "False")\n" })
+    let pixel = try await server.screenshot(of: window.id).pixel(100, 60)
+    #expect(pixel[2] > 240 && pixel[1] < 10 && pixel[0] < 10, "\(pixel)")
+    program.stop()
+  }
+
   @Test func aProgramDrawsOverPictureInPictureAndIsToldOfThePointerThere() async throws {
     let server = try await XServer()
     let script = Demo.root.appendingPathComponent("Tests/GstPipSinkTests/overlay-host.py").path

@@ -423,7 +423,7 @@ import Testing
     }
     #expect(values(shown)["ScreenLatencyMedian"] == nil && values(shown)["MissedRefreshes"] == nil)
     for milliseconds: UInt64 in [16, 16, 32] { shown.screenLatencies.record(nanoseconds: milliseconds * 1_000_000) }
-    shown.missedRefreshes = 7
+    (shown.missedRefreshes, shown.drawnByOpenGL, shown.drawnByDisplayServer) = (7, 8, 9)
     let values = values(shown)
     guard case .double(let screen)? = values["ScreenLatencyMedian"],
       case .double(let late)? = values["ScreenLatencyP99"]
@@ -433,6 +433,7 @@ import Testing
     // The histogram has two digits.
     #expect(abs(screen - 16) < 0.2 && abs(late - 32) < 0.4, "\(screen), \(late)")
     #expect(values["MissedRefreshes"] == .unsigned(7))
+    #expect(values["DrawnByOpenGL"] == .unsigned(8) && values["DrawnByDisplayServer"] == .unsigned(9))
     #expect(values["Received"] == .unsigned(101) && values["InApp"] == .unsigned(40))
     #expect(values["PictureInPicture"] == .unsigned(61))
     guard case .double(let median)? = values["IntervalMedian"], case .double(let longest)? = values["IntervalP99"]

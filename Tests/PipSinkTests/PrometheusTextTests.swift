@@ -73,13 +73,16 @@ import Testing
     let statistics = RenderStatistics(
       "a", counts,
       .init(
-        shown: 12, late: 13, hidden: 14, failed: 15, latencies: latencies, screenLatencies: screenLatencies,
+        shown: 12, drawnByOpenGL: 3, drawnByDisplayServer: 2, late: 13, hidden: 14, failed: 15, latencies: latencies,
+        screenLatencies: screenLatencies,
         missedRefreshes: 16), lastHandover: change, info: info, processing: .init(passed: 60, dropped: 33, failed: 7))
     let text = PrometheusText([statistics], process: usage)
     let expected = [
       ("frames_received_total", "", "5"), ("frames_routed_total", "surface=\"in_app\"", "3"),
       ("frames_routed_total", "surface=\"picture_in_picture\"", "2"), ("frames_shown_total", "", "12"),
-      ("frames_replaced_total", "", "11"), ("frames_late_total", "", "32"),
+      ("frames_drawn_total", "by=\"processor\"", "7"), ("frames_drawn_total", "by=\"opengl\"", "3"),
+      ("frames_drawn_total", "by=\"display_server\"", "2"), ("frames_replaced_total", "", "11"),
+      ("frames_late_total", "", "32"),
       ("frames_dropped_total", "reason=\"processor\"", "40"), ("frames_dropped_total", "reason=\"unreadable\"", "31"),
       ("frames_dropped_total", "reason=\"overdue\"", "13"), ("frames_dropped_total", "reason=\"hidden\"", "14"),
       ("frames_dropped_total", "reason=\"failed\"", "15"), ("frame_interval_seconds_count", "", "4"),

@@ -220,13 +220,15 @@ struct RefreshCadenceTests {
   // MARK: - The layer
 
   /// A renderer whose screen shows a picture when the test says so.
-  private final class Renderer: ScreenTiming {
+  private final class Renderer: ScreenRenderer {
     let handler = ScreenTimeHandler()
     let frames = Locked<[ScreenTime.Frame]>([])
+    /// Who makes the next pictures.
+    let drawer = Locked<FrameDrawer?>(.processor)
 
-    func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-      guard let frame = ScreenTime.Frame(sampleBuffer) else { return }
-      frames.withLock { $0.append(frame) }
+    func present(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) -> FrameDrawer? {
+      if let frame = ScreenTime.Frame(sampleBuffer) { frames.withLock { $0.append(frame) } }
+      return drawer.withLock { $0 }
     }
     func removeImage() {}
     func setScreenTimeHandler(_ new: (@Sendable (ScreenTime) -> Void)?) { handler.set(new) }
@@ -237,6 +239,29 @@ struct RefreshCadenceTests {
         ScreenTime(
           frame: frame, handedOverAt: .now, shownAt: frame.receivedAt.advanced(by: delay), refreshInterval: 16_666_667))
     }
+  }
+
+  @Test func framesAreCountedByWhoHasDrawnThem() async throws {
+    let (first, second) = (Renderer(), Renderer())
+    let layer = SampleBufferDisplayLayer(name: "screen", renderer: first)
+    let router = FrameRouter()
+    let consumer = router.addStream("a", inApp: layer)
+    var shown: UInt64 = 0
+    for (renderer, drawers) in [
+      (first, [.openGL, .processor, .openGL, nil]), (second, [.displayServer, .openGL, .openGL]),
+    ] as [(Renderer, [FrameDrawer?])] {
+      layer.attach(to: renderer)
+      for drawer in drawers {
+        renderer.drawer.withLock { $0 = drawer }
+        var frame = try PlainFrame.make([0, 0, 255])
+        frame.receivedAt = .now
+        consumer.consume(frame)
+        shown += 1
+        #expect(await eventually { router.renderStatistics(of: "a")?.shown == shown })
+      }
+    }
+    let statistics = try #require(router.renderStatistics(of: "a"))
+    #expect(statistics.drawnByOpenGL == 4 && statistics.drawnByDisplayServer == 1)
   }
 
   @Test func aFrameCountsOnceForItsOwnStream() async throws {

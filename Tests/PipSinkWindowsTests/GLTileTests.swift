@@ -8,7 +8,7 @@ import Testing
 
 /// Tests from outside of tiles whose frames OpenGL ES draws.
 @MainActor
-@Suite(.enabled(if: GLTarget.isInstalled && XServer.isInstalled), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: GLPicture.isInstalled && XServer.isInstalled), .timeLimit(.minutes(5)))
 struct GLTileTests {
   private static let size = PictureSize(width: 320, height: 180)
   private static let (red, green, blue): ([UInt8], [UInt8], [UInt8]) = ([0, 0, 255], [0, 255, 0], [255, 0, 0])

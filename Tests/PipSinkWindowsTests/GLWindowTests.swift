@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// Tests from outside of windows that are drawn on with OpenGL.
-@Suite(.enabled(if: GLTarget.isInstalled), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: GLPicture.isInstalled), .timeLimit(.minutes(5)))
 struct GLWindowTests {
   private static let size = PictureSize(width: 320, height: 180)
   private static let larger = PictureSize(width: 400, height: 300)
@@ -94,13 +94,13 @@ struct GLWindowTests {
   }
 
   @Test func theRendererIsKnownAndSoIsWhetherTheProcessorDraws() throws {
-    let context = try GLTarget().context
+    let context = try GLPicture().context
     #expect(!context.rendererName.isEmpty && context.textureLimit >= 2048)
     #expect(context.isSoftware == ["llvmpipe", "softpipe"].contains { context.rendererName.hasPrefix($0) })
   }
 
   @Test func whatTheDriverRefusesIsARenderingErrorAfterWhichTheRendererIsRebuilt() throws {
-    let context = try GLTarget().context
+    let context = try GLPicture().context
     let error = #expect(throws: RenderingError.self) {
       try context.withCurrent(nil) { () throws(RenderingError) in
         context.library.activeTexture(0)
@@ -123,6 +123,19 @@ struct GLWindowTests {
     #expect(window.connection.isBroken)
     try? surface.show(frame, gravity: .resize, size: Self.size)
     surface.destroy()
+  }
+
+  /// A user without a display can report on the graphics, too.
+  @Test func theReportSaysWhatOpenGLDrawsAndHowLong() async throws {
+    let name = try GLPicture().context.rendererName
+    let doctor = try await Demo.start(["doctor", "--gpu-report"]).result(seconds: 120)
+    #expect(doctor.output.contains(" renderer: \(name)"), "\(doctor.output)")
+    let lines = doctor.output.split(separator: "\n").filter { $0.contains("1920x1080: ") }
+    let times = "OpenGL ES \\d+\\.\\d{3} ms, the processor \\d+\\.\\d{3} ms"
+    let pattern = try Regex(
+      "ok +(\\w+) 1920x1080: \(times); the pictures are alike \\(\\d\\d dB\\)", as: (Substring, Substring).self)
+    let formats = lines.compactMap { $0.wholeMatch(of: pattern)?.1 }
+    #expect(formats == ["NV12", "I420", "P010_10LE", "BGRA"], "\(doctor.output)")
   }
 
   @Test func programsLoadNoOpenGLUntilTheyUseIt() async throws {

@@ -57,7 +57,7 @@ struct WaylandSurfaceRendererTests {
         }
       }
       self.window = window
-      tile = try window.makeTile(decoration: WindowOverlay()) as? WaylandTile
+      tile = try window.makeTile(decoration: WindowOverlay(), renderer: .automatic) as? WaylandTile
       window.snap(to: WindowPlace(.topLeft, stackOffset: 0), size: PictureSize(width: 320, height: 180))
       window.show()
     }

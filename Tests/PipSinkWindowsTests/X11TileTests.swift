@@ -36,7 +36,7 @@ struct X11TileTests {
       XMapWindow(owner, window)
       XSync(owner, 0)
       foreign = try X11ForeignWindow(windowID: window, display: server.display)
-      tile = try #require(try foreign.makeTile(decoration: overlay) as? X11Tile)
+      tile = try #require(try foreign.makeTile(decoration: overlay, renderer: .automatic) as? X11Tile)
       tile.rectangle = PictureRect(x: 0, y: 0, width: X11TileTests.size.width, height: X11TileTests.size.height)
       // Pictures are sent on another connection. A picture that the server reads before it shows the tile is lost, and
       // without a layer nobody sends it again.

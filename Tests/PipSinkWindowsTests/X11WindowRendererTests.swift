@@ -178,6 +178,20 @@ struct X11WindowRendererTests {
     }
   }
 
+  @Test func itIsKnownWhenAFrameWasOnTheScreen() async throws {
+    let host = try await HostWindow()
+    let renderer = try X11WindowRenderer(windowID: host.id, display: host.server.display)
+    let router = FrameRouter()
+    let consumer = router.addStream("a", inApp: SampleBufferDisplayLayer(name: "foreign", renderer: renderer))
+    let isKnown = try await eventually {
+      var frame = try PlainFrame.make(Self.red)
+      frame.receivedAt = .now
+      consumer.consume(frame)
+      return router.renderStatistics(of: "a").map { $0.screenLatencies.count > 0 } ?? false
+    }
+    #expect(isKnown)
+  }
+
   @Test func clicksOnAPictureGoToTheWindow() async throws {
     let host = try await HostWindow()
     let renderer = try X11WindowRenderer(windowID: host.id, display: host.server.display)

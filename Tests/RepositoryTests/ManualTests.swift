@@ -227,6 +227,7 @@ import Testing
     stream.sent = .init(state: "", packets: 1, bytes: 1, lost: 1, roundTripMs: 1)
     (stream.format, stream.error, stream.frameInterval, stream.latency) = ("", "", interval, interval)
     (stream.screenLatency, stream.missedRefreshes) = (interval, 1)
+    (stream.drawnByOpenGL, stream.drawnByDisplayServer) = (1, 1)
     return Report(
       outcome: .finished, durationSeconds: 1, surface: "", streams: ["a": stream],
       forgottenStreams: Report.ForgottenStreams(), abandonedPipelines: 0,

@@ -1,5 +1,6 @@
 import CGStreamer
 import PipSink
+import PipSinkWindows
 
 /// An enumeration that is a property's type.
 protocol ElementEnum: Equatable, Sendable {
@@ -54,6 +55,16 @@ enum ElementSurface: ElementEnum {
     (.window, "window", "Windows on X11 or Wayland"),
     (.offscreen, "offscreen", "Pictures in memory, without a display"),
     (.none, "none", "Nothing; frames are only counted"),
+  ]
+}
+
+extension WindowRenderer: ElementEnum {
+  static let typeName = "GstPipSinkRenderer"
+  static let entries: [(value: Self, name: String, summary: String)] = [
+    (.automatic, "auto", "What costs least and shows the same colours"),
+    (.processor, "cpu", "The processor"),
+    (.openGL, "gl", "OpenGL ES on X11, and the processor elsewhere"),
+    (.direct, "direct", "A Wayland compositor, where it reads a frame's memory; the processor elsewhere"),
   ]
 }
 

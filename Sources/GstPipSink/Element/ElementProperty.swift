@@ -37,6 +37,10 @@ struct ElementProperty: Sendable {
       whenReady, get: { $0.session }, set: { $0.session = $1 ?? ElementSettings().session }),
     enumeration("surface", "Surface", "What the streams of the session are shown on", whenReady, \.surface),
     enumeration(
+      "renderer", "Renderer",
+      "Who draws frames in windows; for PipSink's own, the session's first element decides (PIPSINK_RENDERER sets the "
+        + "default)", whenReady, \.renderer),
+    enumeration(
       "mode", "Mode", "Where the stream is shown; changes when the user starts or stops picture-in-picture",
       whenPlaying,
       \.mode, set: { $0.set(mode: $1) }),

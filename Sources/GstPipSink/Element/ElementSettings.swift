@@ -1,5 +1,6 @@
 import CGStreamer
 import PipSink
+import PipSinkWindows
 
 /// A window of an application, as the application gives it to the element.
 struct WindowHandle: Hashable, Sendable {
@@ -23,6 +24,8 @@ struct ElementSettings: Sendable {
   var title: String?
   var session = "default"
   var surface = ElementSurface.window
+  /// Who draws frames in windows.
+  var renderer = WindowRenderer.fromEnvironment
   var mode = ElementMode.normal
   /// The stream that the element shows in picture-in-picture; nil for its own stream.
   var pictureInPictureStreamID: StreamID?

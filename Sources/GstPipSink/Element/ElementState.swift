@@ -306,6 +306,8 @@ final class ElementState: @unchecked Sendable {
       ("freeze-time", UInt64(clamping: statistics?.freezeDuration.wholeNanoseconds ?? 0)),
       ("screen-latency", screenLatency(50)), ("screen-latency-p99", screenLatency(99)),
       ("missed-refreshes", statistics?.missedRefreshes ?? 0),
+      ("drawn-by-opengl", statistics?.drawnByOpenGL ?? 0),
+      ("drawn-by-display-server", statistics?.drawnByDisplayServer ?? 0),
     ]
     for (name, count) in counts { ElementValue.unsigned(count).set(name, in: structure) }
     return structure

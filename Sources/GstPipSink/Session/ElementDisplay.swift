@@ -20,13 +20,14 @@ final class ElementDisplay: ScreenKeepingDisplay, PictureInPictureOfferingDispla
   /// The paintables of streams that their applications show with GTK 4.
   private var paintables: [StreamID: VideoPaintable] = [:]
 
+  /// - Parameter renderer: who draws frames in the display's own windows.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
-  init(_ surface: ElementSurface) throws(PipSinkError) {
+  init(_ surface: ElementSurface, _ renderer: WindowRenderer) throws(PipSinkError) {
     guard surface == .window else {
       base = try OffscreenDisplay()
       return
     }
-    let windows = try WindowDisplay(opensWithFirstStream: true)
+    let windows = try WindowDisplay(renderer: renderer, opensWithFirstStream: true)
     base = windows
     windows.reportsKey = { SessionAction(key: $0) == .togglePictureInPicture }
     windows.keyHandler = { [weak self, weak windows] key in
@@ -115,7 +116,7 @@ final class ElementDisplay: ScreenKeepingDisplay, PictureInPictureOfferingDispla
     // Without access, the application has taken the window back meanwhile, and its new settings will be applied next.
     guard let access = member.accessToWindow(settings.window) else { return }
     do throws(PipSinkError) {
-      guard let window = try ForeignWindow(settings.window, access, settings.renderRectangle) else { return }
+      guard let window = try ForeignWindow(settings, access) else { return }
       foreign[member.streamID] = window
       window.show(placeholders[member.streamID])
       member.layer.attach(to: window.renderer)

@@ -1,6 +1,7 @@
 import CGStreamer
 import PipSink
 import PipSinkGTK4
+import PipSinkWindows
 
 /// What the elements of one session name share: the window, picture-in-picture and the routing. It lives from the first
 /// element's start to the last element's stop. Any thread may use it.
@@ -23,8 +24,11 @@ final class ElementSession: Sendable {
   var name: String { key.name }
   var surface: ElementSurface { key.surface }
 
-  private init(_ key: Key) throws(PipSinkError) {
-    self.key = key
+  /// Who draws frames in the session's windows, as the first element says.
+  let renderer: WindowRenderer
+
+  private init(_ key: Key, _ renderer: WindowRenderer) throws(PipSinkError) {
+    (self.key, self.renderer) = (key, renderer)
     engine = try VideoEngine()
   }
 
@@ -39,7 +43,7 @@ final class ElementSession: Sendable {
     let processors = try current.makeProcessors()
     let key = Key(name: current.session, surface: current.surface)
     let member = try sessions.withLock { sessions throws(PipSinkError) in
-      let session = if let known = sessions[key] { known } else { try ElementSession(key) }
+      let session = if let known = sessions[key] { known } else { try ElementSession(key, current.renderer) }
       guard !session.members.withLock({ $0.contains { $0.streamID == streamID } }) else {
         throw .stream(.duplicate(streamID))
       }

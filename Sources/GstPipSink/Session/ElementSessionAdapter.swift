@@ -42,7 +42,7 @@ final class ElementSessionAdapter {
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init(_ owner: ElementSession) throws(PipSinkError) {
     self.owner = owner
-    display = try ElementDisplay(owner.surface)
+    display = try ElementDisplay(owner.surface, owner.renderer)
     var configuration = PictureInPictureSession.Configuration()
     // The pipelines belong to the applications, so the session must not suspend them.
     configuration.isBackgroundDecodingEnabled = true

@@ -15,26 +15,29 @@ struct ForeignWindow {
 
   /// Opens the window for drawing, and waits for the display server.
   ///
-  /// - Parameter access: the right to draw in the window. When it is revoked, no further requests about the window are
-  ///   sent to the server.
+  /// - Parameters:
+  ///   - settings: the window, where pictures are in it, and who draws them.
+  ///   - access: the right to draw in the window. When it is revoked, no further requests about the window are sent to
+  ///     the server.
   /// - Returns: nil when the application has taken the window back meanwhile.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
-  init?(_ handle: WindowHandle, _ access: WindowAccess, _ rectangle: PictureRect?) throws(PipSinkError) {
+  init?(_ settings: ElementSettings, _ access: WindowAccess) throws(PipSinkError) {
+    let handle = settings.window
     let display = OpaquePointer(bitPattern: handle.waylandDisplay)
     let made = try access.use { () throws(PipSinkError) -> (any ForeignRenderer)? in
       let renderer: any ForeignRenderer
       if let display {
         guard let surface = OpaquePointer(bitPattern: handle.number) else { return nil }
-        renderer = try WaylandSurfaceRenderer(display: display, surface: surface)
+        renderer = try WaylandSurfaceRenderer(display: display, surface: surface, renderer: settings.renderer)
       } else {
-        renderer = try X11WindowRenderer(windowID: handle.number)
+        renderer = try X11WindowRenderer(windowID: handle.number, renderer: settings.renderer)
       }
       access.whenRevoked { renderer.leaveWindow() }
       return renderer
     }
     guard let renderer = made ?? nil else { return nil }
     (self.handle, self.access, self.renderer, isDrawnByApplication) = (handle, access, renderer, display != nil)
-    renderer.renderRectangle = rectangle
+    renderer.renderRectangle = settings.renderRectangle
   }
 
   /// Moves the pictures to another part of the window; nil means all of an X11 window.

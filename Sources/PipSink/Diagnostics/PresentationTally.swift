@@ -8,6 +8,8 @@ final class PresentationTally: Sendable {
   /// What has become of the stream's frames so far.
   struct Counts {
     var shown: UInt64 = 0
+    var drawnByOpenGL: UInt64 = 0
+    var drawnByDisplayServer: UInt64 = 0
     var late: UInt64 = 0
     var hidden: UInt64 = 0
     var failed: UInt64 = 0
@@ -40,10 +42,17 @@ final class PresentationTally: Sendable {
   }
 
   /// Counts a frame whose renderer has just returned.
-  func countShown(_ sampleBuffer: SampleBuffer) {
+  ///
+  /// - Parameter drawer: who makes the picture for a screen; nil elsewhere.
+  func countShown(_ sampleBuffer: SampleBuffer, drawnBy drawer: FrameDrawer? = nil) {
     let latency = sampleBuffer.receivedAt.map { MonotonicTime.now.nanoseconds(since: $0) }
     count { counts in
       counts.shown += 1
+      switch drawer {
+      case .openGL: counts.drawnByOpenGL += 1
+      case .displayServer: counts.drawnByDisplayServer += 1
+      case .processor, nil: break
+      }
       if let latency { counts.latencies.record(nanoseconds: latency) }
     }
   }

@@ -24,6 +24,12 @@ public struct PrometheusText {
       [("surface=\"in_app\"", $0.inApp), ("surface=\"picture_in_picture\"", $0.pictureInPicture)]
     }
     count("shown", "Frames that were presented.") { [("", $0.shown)] }
+    count("drawn", "Presented frames, by who has drawn them.") { statistics in
+      let (openGL, server) = (statistics.drawnByOpenGL, statistics.drawnByDisplayServer)
+      return [("processor", statistics.shown - openGL - server), ("opengl", openGL), ("display_server", server)].map {
+        ("by=\"\($0)\"", $1)
+      }
+    }
     count("replaced", "Frames that were never shown, because a newer one came first.") { [("", $0.replaced)] }
     count("late", "Frames that elements dropped because they were late.") { [("", $0.late)] }
     count("dropped", "Frames that were left out, by reason.") { statistics in

@@ -70,6 +70,11 @@ public struct RenderStatistics: Sendable {
   public var pictureInPicture: UInt64 { routed.pictureInPicture }
   /// The number of pictures that surfaces have presented.
   public var shown: UInt64 { presented.shown }
+  /// The number of the frames in ``shown`` that OpenGL ES has drawn.
+  public var drawnByOpenGL: UInt64 { presented.drawnByOpenGL }
+  /// The number of the frames in ``shown`` that a Wayland compositor has got in their own memory, so that nobody has
+  /// copied or drawn them before.
+  public var drawnByDisplayServer: UInt64 { presented.drawnByDisplayServer }
   /// The number of frames that were never shown because a newer one came first.
   public var replaced: UInt64 { routed.replaced }
   /// The number of frames that the pipeline's elements have dropped because they were late, since the stream's last

@@ -66,7 +66,7 @@ open class ContainerDisplay: ScreenKeepingDisplay, PictureInPictureOfferingDispl
     self.kind = kind
     self.container = container
     if let placement, let placementPath { placement.save(to: placementPath) }
-    pictureInPictureWindow = try PictureInPictureWindow(placementPath: placementPath)
+    pictureInPictureWindow = try PictureInPictureWindow(placementPath: placementPath, renderer: container.renderer)
     self.makesViewsWhenShown = makesViewsWhenShown
     pictureInPictureWindow.keyPressed = { [weak self] in self?.pressInPictureInPicture($0) ?? false }
   }
@@ -98,7 +98,7 @@ open class ContainerDisplay: ScreenKeepingDisplay, PictureInPictureOfferingDispl
   ///
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost {
-    try PictureInPictureWindow(placementPath: nil)
+    try PictureInPictureWindow(placementPath: nil, renderer: container.renderer)
   }
 
   /// Adds a view for a stream to the container and shows a layer in it.

@@ -17,6 +17,8 @@ public final class VideoContainer {
 
   /// How the views are arranged.
   public let layout: Layout
+  /// Who draws the frames of the views.
+  public let renderer: WindowRenderer
   /// The views in their order.
   public private(set) var views: [RemoteVideoView] = []
 
@@ -41,9 +43,11 @@ public final class VideoContainer {
 
   /// Creates a container without views.
   ///
-  /// - Parameter layout: how the container arranges its views.
-  public init(layout: Layout = .grid) {
-    self.layout = layout
+  /// - Parameters:
+  ///   - layout: how the container arranges its views.
+  ///   - renderer: who draws the frames of the views.
+  public init(layout: Layout = .grid, renderer: WindowRenderer = .fromEnvironment) {
+    (self.layout, self.renderer) = (layout, renderer)
   }
 
   /// Adds a view after the existing ones, or at the position that ``areInOrder`` determines.
@@ -90,7 +94,7 @@ public final class VideoContainer {
   }
 
   private func place(_ view: RemoteVideoView, in window: any NativeWindow) throws(PipSinkError) {
-    let tile = try window.makeTile(decoration: overlay)
+    let tile = try window.makeTile(decoration: overlay, renderer: renderer)
     view.animates = window.animates
     view.tile = tile
   }

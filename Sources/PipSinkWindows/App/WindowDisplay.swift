@@ -28,14 +28,15 @@ public final class WindowDisplay: ContainerDisplay {
   ///   - size: the first size of the app's window in logical pixels, which the desktop multiplies by its scale factor.
   ///   - layout: how the window arranges the streams' views.
   ///   - placement: the corner and size of the picture-in-picture window; nil uses the ones that were remembered.
+  ///   - renderer: who draws frames, in the app's window and in those for picture-in-picture.
   ///   - opensWithFirstStream: whether the app's window opens when the first stream is shown in it, instead of when the
   ///     session starts.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
     title: String? = nil, size: PictureSize = PictureSize(width: 960, height: 540), layout: Layout = .grid,
-    placement: WindowPlacement? = nil, opensWithFirstStream: Bool = false
+    placement: WindowPlacement? = nil, renderer: WindowRenderer = .fromEnvironment, opensWithFirstStream: Bool = false
   ) throws(PipSinkError) {
-    let container = VideoContainer(layout: layout)
+    let container = VideoContainer(layout: layout, renderer: renderer)
     window = try VideoWindow(content: container, title: title, size: size)
     try super.init(
       kind: window.system.rawValue, container: container, placement: placement,

@@ -3,7 +3,7 @@ import PipSink
 /// A renderer whose window can go away and come back while its display layer stays attached.
 ///
 /// A window's tile is set here when the window is created and removed when it is lost. The layer does not notice.
-final class ExchangeableRenderer: ScreenTiming {
+final class ExchangeableRenderer: ScreenRenderer {
   private struct State {
     var tile: (any WindowTile)?
     var isShown = false
@@ -44,13 +44,14 @@ final class ExchangeableRenderer: ScreenTiming {
   /// Asks the layer to render its newest frame again.
   func askForPicture() { state.withLock { $0.handler }?() }
 
-  func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    guard let tile else { return }
+  func present(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) -> FrameDrawer? {
+    guard let tile else { return nil }
     do throws(RenderingError) {
-      try tile.render(sampleBuffer, gravity: gravity)
+      return try tile.present(sampleBuffer, gravity: gravity)
     } catch {
       // A window that is lost is created again later, so the layer stays attached.
       guard error.code == .rendererLost else { throw error }
+      return nil
     }
   }
 

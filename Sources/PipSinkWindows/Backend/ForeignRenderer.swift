@@ -1,7 +1,7 @@
 import PipSink
 
 /// A renderer that shows frames in a window of another owner, in a tile of its own.
-package protocol ForeignRenderer: VideoRenderer {
+package protocol ForeignRenderer: ScreenRenderer {
   /// The part of the window in which pictures are shown, in the units in which its owner measures it.
   var renderRectangle: PictureRect? { get set }
   /// The text that is shown instead of the picture; nil shows the picture. It can be set on any thread, and may wait for

@@ -45,8 +45,8 @@ protocol ImageTile: WindowTile {
   /// Shows a frame and the decoration without an image, and notes that in the pictures. It is called without any lock, on
   /// the presenting thread.
   ///
-  /// - Returns: false when the frame has to be drawn on an image.
-  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool
+  /// - Returns: who makes the picture; nil when the frame has to be drawn on an image.
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameDrawer?
 
   /// Called, without any lock, when the server reads all images.
   ///
@@ -67,15 +67,15 @@ extension ImageTile {
 
   package func image() -> BGRAImage? { pictures.withLock { $0.copy() } }
 
-  package func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+  package func present(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) -> FrameDrawer? {
     do throws(RenderingError) {
-      guard let area = try area() else { return }
+      guard let area = try area() else { return nil }
       if mayShow(sampleBuffer), sampleBuffer.isPlain {
         let revision = decoration.revision
-        if show(sampleBuffer, gravity: gravity, in: area) {
+        if let drawer = show(sampleBuffer, gravity: gravity, in: area) {
           // The decoration may be new since then.
           if decoration.revision != revision { redraw() }
-          return
+          return drawer
         }
       }
       let size = imageSize(for: sampleBuffer, gravity, in: area)
@@ -87,6 +87,7 @@ extension ImageTile {
       }
       // It may be new since the size was chosen.
       if size != area.size, decoration.isShown(in: area) { redraw() }
+      return .processor
     } catch {
       didFail(error, isRedraw: false)
       throw error

@@ -12,7 +12,9 @@ final class WindowGaps {
   /// - Parameter rectangles: at most ``GridLayout/maximumGapCount``.
   func move(to rectangles: [PictureRect], in window: (any NativeWindow)?) {
     // A window that is lost meanwhile reports that.
-    while tiles.count < rectangles.count, let tile = try? window?.makeTile(decoration: overlay) { tiles.append(tile) }
+    while tiles.count < rectangles.count,
+      let tile = try? window?.makeTile(decoration: overlay, renderer: .processor)
+    { tiles.append(tile) }
     for (index, tile) in tiles.enumerated() {
       tile.rectangle = index < rectangles.count ? rectangles[index] : nil
     }

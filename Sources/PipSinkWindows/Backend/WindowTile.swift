@@ -1,7 +1,7 @@
 import PipSink
 
 /// A rectangle in a window in which a stream's pictures are shown.
-package protocol WindowTile: ScreenTiming {
+package protocol WindowTile: ScreenRenderer {
   /// The tile's rectangle in the window, in pixels; nil hides the tile. A picture that is already shown follows at
   /// once.
   var rectangle: PictureRect? { get set }
@@ -23,16 +23,18 @@ package protocol WindowTile: ScreenTiming {
   func leaveWindow() -> Bool
 }
 
-/// Creates tiles in a window that belongs to another toolkit.
+/// Creates tiles in a window, which may belong to a toolkit.
 @MainActor
 package protocol WindowTileMaker {
-  /// Whether the display server has gone. No tile can be created then.
+  /// Whether the display server has gone or has destroyed the window. No tile can be created then.
   var isBroken: Bool { get }
-  /// Creates a tile in the window. It is hidden until it gets a frame.
+  /// Creates a tile in the window, which lasts as long as the window. It is hidden until it gets a frame.
   ///
-  /// - Parameter decoration: what is drawn over the pictures, in pixels of the window.
+  /// - Parameters:
+  ///   - decoration: what is drawn over the pictures, in pixels of the window.
+  ///   - renderer: who draws frames.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server has gone.
-  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile
+  func makeTile(decoration: WindowOverlay, renderer: WindowRenderer) throws(PipSinkError) -> any WindowTile
   /// Removes a tile from the window.
   func remove(_ tile: any WindowTile)
   /// Sends all pending requests to the server.

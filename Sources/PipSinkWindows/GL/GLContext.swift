@@ -9,6 +9,8 @@ final class GLContext: @unchecked Sendable {
   let config: EGLConfig
   /// The name of what draws, such as "llvmpipe (LLVM 15.0.6, 256 bits)".
   let rendererName: String
+  /// The version of OpenGL ES, and what the driver says of its own.
+  let version: String
   /// The largest width and height of a frame, in pixels.
   let textureLimit: Int
   private let handle: EGLContext
@@ -46,7 +48,7 @@ final class GLContext: @unchecked Sendable {
     }
     (self.display, self.handle) = (display, handle)
     let text = { (name: Int32) in library.string(GLenum(name)).map { String(cString: $0) } ?? "" }
-    rendererName = text(GL_RENDERER)
+    (rendererName, version) = (text(GL_RENDERER), text(GL_VERSION))
     tellsReset = canBeLost && text(GL_EXTENSIONS).contains("GL_EXT_robustness")
     var limit: GLint = 0
     library.integer(GLenum(GL_MAX_TEXTURE_SIZE), &limit)

@@ -6,6 +6,7 @@ import PipSink
 ///
 /// `@unchecked Sendable`: the addresses are constant, and the functions may be called on every thread.
 struct GLLibrary: @unchecked Sendable {
+  private let address: PFNEGLGETPROCADDRESSPROC
   let eglError: PFNEGLGETERRORPROC
   let eglString: PFNEGLQUERYSTRINGPROC
   let platformDisplay: PFNEGLGETPLATFORMDISPLAYPROC
@@ -54,6 +55,18 @@ struct GLLibrary: @unchecked Sendable {
   /// It has the type of glGetError. It must be called only where there is the extension GL_EXT_robustness.
   let resetStatus: PFNGLGETERRORPROC?
 
+  /// Finds a function of OpenGL ES that few callers need.
+  ///
+  /// - Throws: ``PipSinkError/System/toolkitUnavailable(_:reason:)``.
+  func find<Function>(_ name: String) throws(PipSinkError) -> Function { try Self.find(name, address) }
+
+  private static func find<Function>(
+    _ name: String, _ address: PFNEGLGETPROCADDRESSPROC
+  ) throws(PipSinkError) -> Function {
+    guard let function = address(name) else { throw unavailable("the driver has no function \(name)") }
+    return unsafeBitCast(function, to: Function.self)
+  }
+
   private static let result = Result { () throws(PipSinkError) in try load() }
 
   /// Opens the libraries, where that has not been done.
@@ -69,12 +82,9 @@ struct GLLibrary: @unchecked Sendable {
     let egl = try GLSymbols("libEGL.so.1")
     // Since EGL 1.5, which eglGetPlatformDisplay is a part of, this function also finds those that are no extensions.
     let address: PFNEGLGETPROCADDRESSPROC = try egl.require("eglGetProcAddress")
-    func gl<Function>(_ name: String) throws(PipSinkError) -> Function {
-      guard let function = address(name) else { throw unavailable("the driver has no function \(name)") }
-      return unsafeBitCast(function, to: Function.self)
-    }
+    func gl<Function>(_ name: String) throws(PipSinkError) -> Function { try find(name, address) }
     return try GLLibrary(
-      eglError: egl.require("eglGetError"), eglString: egl.require("eglQueryString"),
+      address: address, eglError: egl.require("eglGetError"), eglString: egl.require("eglQueryString"),
       platformDisplay: egl.require("eglGetPlatformDisplay"), initialize: egl.require("eglInitialize"),
       terminate: egl.require("eglTerminate"), chooseConfig: egl.require("eglChooseConfig"),
       configAttribute: egl.require("eglGetConfigAttrib"), makeContext: egl.require("eglCreateContext"),

@@ -42,7 +42,7 @@ extension PictureInPictureWindow {
   private func move(_ slot: Int, to rectangle: PictureRect?) {
     // A window that is lost meanwhile reports that.
     if rectangle != nil, slots[slot].tile == nil {
-      slots[slot].tile = try? native?.makeTile(decoration: overlays[slot])
+      slots[slot].tile = try? native?.makeTile(decoration: overlays[slot], renderer: windowRenderer)
     }
     slots[slot].tile?.rectangle = rectangle
   }

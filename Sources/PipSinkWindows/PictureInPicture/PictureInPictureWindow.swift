@@ -65,6 +65,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   let overlays = (0..<PictureInPictureLayout.maximumPlaceCount).map { _ in WindowOverlay() }
   let gaps = WindowGaps()
   private let display: String?
+  /// Who draws frames.
+  let windowRenderer: WindowRenderer
   let placementPath: String?
   /// The places that are remembered for all monitors.
   var places: WindowPlaces
@@ -121,13 +123,14 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   ///     that the desktop supports.
   ///   - placement: the corner and size that the window has when none are remembered.
   ///   - placementPath: the file in which its monitor, corner and size are remembered; nil does not remember them.
+  ///   - renderer: who draws frames.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
     display: String? = nil, placement: WindowPlacement = WindowPlacement(),
-    placementPath: String? = WindowPlacement.defaultPath
+    placementPath: String? = WindowPlacement.defaultPath, renderer: WindowRenderer = .fromEnvironment
   ) throws(PipSinkError) {
     kind = if display == nil { try Kind.found() } else { .x11 }
-    self.display = display
+    (self.display, windowRenderer) = (display, renderer)
     self.placementPath = placementPath
     places = placementPath.flatMap { WindowPlaces(from: $0) } ?? WindowPlaces(placement)
     self.placement = places.placement(on: places.monitor)
@@ -146,7 +149,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public var unsupportedReason: String? {
     do throws(PipSinkError) {
       let native = try connected()
-      if slots[0].tile == nil { slots[0].tile = try native.makeTile(decoration: overlays[0]) }
+      if slots[0].tile == nil { slots[0].tile = try native.makeTile(decoration: overlays[0], renderer: windowRenderer) }
       return nil
     } catch {
       return "\(error)"
@@ -166,7 +169,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
     let native = try connected()
     kind.warnOnce(native.limitation)
-    if slots[0].tile == nil { slots[0].tile = try native.makeTile(decoration: overlays[0]) }
+    if slots[0].tile == nil { slots[0].tile = try native.makeTile(decoration: overlays[0], renderer: windowRenderer) }
     isOpen = true
     chooseMonitor()
     update(presentation)

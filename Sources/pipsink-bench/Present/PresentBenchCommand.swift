@@ -1,6 +1,7 @@
 import ArgumentParser
 import PipSink
 import PipSinkCommandLine
+import PipSinkWindows
 
 /// Measures the processor time for showing 1080p streams on surfaces of several sizes.
 struct PresentBenchCommand: AsyncParsableCommand {
@@ -34,7 +35,11 @@ struct PresentBenchCommand: AsyncParsableCommand {
           ("glimagesink", "videoscale ! % ! glimagesink"),
           ("gtksink", "videoscale ! videoconvert ! % ! gtksink"),
         ]
-      case .wayland: [("waylandsink", "videoscale ! videoconvert ! % ! waylandsink")]
+      case .wayland:
+        [
+          ("waylandsink", "videoscale ! videoconvert ! % ! waylandsink"),
+          ("glimagesink", "videoscale ! % ! glimagesink"),
+        ]
       case .gtk4:
         [
           ("gtk4paintablesink", "videoconvertscale ! gtk4paintablesink"),
@@ -58,6 +63,13 @@ struct PresentBenchCommand: AsyncParsableCommand {
     PictureSize(width: 320, height: 180), PictureSize(width: 640, height: 360), PictureSize(width: 1280, height: 720),
     PictureSize(width: 1920, height: 1080),
   ])
+
+  @Option(
+    help: """
+      Who draws PipSink's frames in windows of its own, as in "pipsink-demo play --renderer". Repeatable; by default \
+      the demo decides.
+      """)
+  var renderer: [WindowRenderer] = []
 
   @Option(help: "The frames a second in windows.")
   var rate = 30
@@ -144,8 +156,9 @@ struct PresentBenchCommand: AsyncParsableCommand {
         "\($0.sink) was not measured: GStreamer does not have it here"
       }
     )
+    let ways = surface == .gtk4 || renderer.isEmpty ? [nil] : renderer.map(Optional.some)
     let progress = BenchProgress(
-      total: options.rounds * formats.count * (1 + sizes.values.count * (1 + there.count)))
+      total: options.rounds * formats.count * (1 + sizes.values.count * (ways.count + there.count)))
     for _ in 0..<options.rounds {
       for format in formats {
         let source = StillSource(size: Self.source, format: format, rate: rate)
@@ -157,8 +170,13 @@ struct PresentBenchCommand: AsyncParsableCommand {
         let base = try await time(.base(source))
         for size in sizes.values {
           let name = "\(surface.rawValue), \(format.rawValue) to \(size)"
-          let ours =
-            try await time(surface == .gtk4 ? .widget(source, window: size) : .pipSink(source, window: size)) - base
+          var ours: [(title: String, time: Double)] = []
+          for way in ways {
+            let program =
+              surface == .gtk4
+              ? PresentProgram.widget(source, window: size) : PresentProgram.pipSink(source, window: size, way)
+            ours.append((program.title, try await time(program) - base))
+          }
           var theirs: [(title: String, time: Double)] = []
           for alternative in there {
             let program =
@@ -173,18 +191,15 @@ struct PresentBenchCommand: AsyncParsableCommand {
               missing.append("\(alternative.sink) was not measured any more: \(error.message)")
             }
           }
-          if let best = theirs.map(\.time).min(), best > 0 {
-            samples.add(ours / best, name, "PipSink / the best of GStreamer", unit: "ratio")
-          }
-          if surface == .gtk4 {
-            for (title, time) in theirs where time > 0 {
-              samples.add(ours / time, name, "PipSink / \(title)", unit: "ratio")
+          let best = theirs.map(\.time).min() ?? 0
+          for own in ours {
+            if best > 0 { samples.add(own.time / best, name, "\(own.title) / the best of GStreamer", unit: "ratio") }
+            for (title, time) in theirs where surface == .gtk4 && time > 0 {
+              samples.add(own.time / time, name, "\(own.title) / \(title)", unit: "ratio")
             }
           }
-          for (title, time) in [(PresentProgram.pipSinkTitle, ours)] + theirs {
-            samples.add(
-              time, name, "\(title), ms", unit: "ms", isReference: title != PresentProgram.pipSinkTitle)
-          }
+          for (title, time) in ours { samples.add(time, name, "\(title), ms", unit: "ms") }
+          for (title, time) in theirs { samples.add(time, name, "\(title), ms", unit: "ms", isReference: true) }
         }
       }
     }

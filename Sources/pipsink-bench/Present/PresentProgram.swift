@@ -1,6 +1,7 @@
 import Glibc
 import PipSink
 import PipSinkCommandLine
+import PipSinkWindows
 
 /// A program that shows a source in a window, and whose processor time is measured meanwhile.
 struct PresentProgram {
@@ -12,12 +13,14 @@ struct PresentProgram {
 
   static let pipSinkTitle = "PipSink"
 
-  static func pipSink(_ source: StillSource, window: PictureSize) -> PresentProgram {
+  /// - Parameter renderer: who draws the frames; nil for what the demo chooses.
+  static func pipSink(_ source: StillSource, window: PictureSize, _ renderer: WindowRenderer?) -> PresentProgram {
     PresentProgram(
-      title: pipSinkTitle, program: "\(ThisProgram.folder)/pipsink-demo",
+      title: renderer.map { "\(pipSinkTitle) by \($0.rawValue)" } ?? pipSinkTitle,
+      program: "\(ThisProgram.folder)/pipsink-demo",
       arguments: [
         "play", "\(source.description) ! appsink name=a", "--surface", "window", "--window-size", "\(window)",
-      ])
+      ] + (renderer.map { ["--renderer", $0.rawValue] } ?? []))
   }
 
   /// - Parameter elements: the elements behind the source, with `%` for caps with the window's size.

@@ -10,7 +10,6 @@ extension PictureInPictureEndAction: ExpressibleByArgument {}
 extension PictureInPictureLayout: ExpressibleByArgument {}
 extension HardwareDecoders.Preference: ExpressibleByArgument {}
 extension VideoGravity: ExpressibleByArgument {}
-extension WindowRenderer: ExpressibleByArgument {}
 
 extension FrameFormatSeries: ExpressibleByArgument {
   public init?(argument: String) { self.init(name: argument) }

@@ -90,7 +90,6 @@ final class PlaySession {
   private static func makeDisplay(
     _ surface: PlayCommand.Surface, _ command: PlayCommand, _ statusLine: StatusLine
   ) throws(PipSinkError) -> any SessionDisplay {
-    if let renderer = command.renderer { WindowRenderer.current = renderer }
     switch surface {
     case .none: return NoDisplay()
     case .offscreen:
@@ -101,7 +100,8 @@ final class PlaySession {
     case .window:
       return try WindowDisplay(
         title: "PipSink", size: command.windowSize ?? PictureSize(width: 960, height: 540),
-        layout: command.layout == .split ? .split : .grid, placement: command.pipPlacement)
+        layout: command.layout == .split ? .split : .grid, placement: command.pipPlacement,
+        renderer: command.renderer ?? .fromEnvironment)
     case .auto:
       do throws(PipSinkError) {
         return try makeDisplay(.window, command, statusLine)

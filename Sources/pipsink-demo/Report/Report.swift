@@ -23,6 +23,10 @@ struct Report: Codable {
     var replaced: UInt64
     /// Frames whose pictures were presented.
     var shown: UInt64
+    /// Of these, the frames that OpenGL ES drew; absent when there were none.
+    var drawnByOpenGL: UInt64?
+    /// Of these, the frames that a Wayland compositor got in their own memory; absent when there were none.
+    var drawnByDisplayServer: UInt64?
     /// Frames that the pipeline's elements dropped because they were late; they are not counted in `received`.
     var late: UInt64
     /// Frames that were not converted because their surface was hidden.
@@ -147,6 +151,8 @@ extension Report.Stream {
     pip = statistics.pictureInPicture
     replaced = statistics.replaced
     shown = statistics.shown
+    drawnByOpenGL = statistics.drawnByOpenGL == 0 ? nil : statistics.drawnByOpenGL
+    drawnByDisplayServer = statistics.drawnByDisplayServer == 0 ? nil : statistics.drawnByDisplayServer
     late = statistics.late
     freezes = statistics.freezeCount
     freezeMs = statistics.freezeDuration / .milliseconds(1)

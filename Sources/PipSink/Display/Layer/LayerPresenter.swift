@@ -6,29 +6,33 @@ struct LayerPresenter {
   let mailbox: Locked<DisplayMailbox>
   let clock: SchedulingClock
 
-  /// The last frame size that a renderer was informed of, and whether it could be seen then. Only the presenting thread
-  /// uses it.
-  private struct ReportedSize {
+  /// The renderer that got the last frame, the frame size that it was informed of, and whether it could be seen then.
+  /// Only the presenting thread uses it.
+  private struct LastRenderer {
     weak var renderer: (any VideoRenderer)?
+    /// The same renderer, where it shows pictures on a screen.
+    weak var screen: (any ScreenRenderer)?
     var size: PictureSize?
     /// Not every renderer says when it cannot be seen any more.
     var wasVisible = true
 
     mutating func report(to renderer: any VideoRenderer, sizeOf sampleBuffer: SampleBuffer) {
       let new = sampleBuffer.orientation.applied(to: sampleBuffer.pixelBuffer.visibleRect.size)
-      guard self.renderer !== renderer || size != new else { return }
-      (self.renderer, size) = (renderer, new)
+      let isOther = self.renderer !== renderer
+      guard isOther || size != new else { return }
+      if isOther { (self.renderer, screen) = (renderer, renderer as? any ScreenRenderer) }
+      size = new
       renderer.frameSizeDidChange(to: new)
     }
   }
 
   /// Presents frames until the layer is closed.
   func run() {
-    var reported = ReportedSize()
+    var last = LastRenderer()
     while true {
       switch mailbox.waitStepwise(by: clock, { $0.nextWork(at: clock.now) }) {
       case .present(let job):
-        present(job, &reported)
+        present(job, &last)
       case .removeImage(let renderer):
         renderer.removeImage()
         finish { _ in }
@@ -42,7 +46,7 @@ struct LayerPresenter {
           mailbox.wakeAll()
           notice?()
         }
-        (renderer as? any ScreenTiming)?.setScreenTimeHandler { time in mailbox.withLock { $0.note(time) } }
+        (renderer as? any ScreenRenderer)?.setScreenTimeHandler { time in mailbox.withLock { $0.note(time) } }
         finish { _ in }
       case .retire(let renderer):
         renderer.removeHandlers()
@@ -69,18 +73,18 @@ struct LayerPresenter {
     mailbox.wakeAll()
   }
 
-  private func present(_ job: DisplayMailbox.Job, _ reported: inout ReportedSize) {
+  private func present(_ job: DisplayMailbox.Job, _ last: inout LastRenderer) {
     job.sizeObserver?(job.sampleBuffer)
     let isVisible = job.renderer.isVisible
-    if isVisible != reported.wasVisible {
-      reported.wasVisible = isVisible
+    if isVisible != last.wasVisible {
+      last.wasVisible = isVisible
       mailbox.withLock { $0.demandNotice }?()
     }
     guard isVisible else { return keep(job) }
     var sampleBuffer = job.sampleBuffer
     sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)
     sampleBuffer.colorBalance = job.colorBalance
-    reported.report(to: job.renderer, sizeOf: sampleBuffer)
+    last.report(to: job.renderer, sizeOf: sampleBuffer)
     do throws(PipSinkError) {
       sampleBuffer = try inFormatOfRenderer(sampleBuffer, job)
     } catch {
@@ -90,11 +94,20 @@ struct LayerPresenter {
       return fail(job, error)
     }
     do throws(RenderingError) {
-      try job.renderer.render(sampleBuffer, gravity: job.gravity)
-      succeed(job, wasRecovered: false)
+      succeed(job, drawnBy: try render(sampleBuffer, job, on: last.screen), wasRecovered: false)
     } catch {
-      recover(job, sampleBuffer, from: error)
+      recover(job, sampleBuffer, on: last.screen, from: error)
     }
+  }
+
+  /// - Parameter screen: the job's renderer, where it shows pictures on a screen.
+  /// - Returns: who makes the picture for a screen; nil elsewhere.
+  private func render(
+    _ sampleBuffer: SampleBuffer, _ job: DisplayMailbox.Job, on screen: (any ScreenRenderer)?
+  ) throws(RenderingError) -> FrameDrawer? {
+    if let screen { return try screen.present(sampleBuffer, gravity: job.gravity) }
+    try job.renderer.render(sampleBuffer, gravity: job.gravity)
+    return nil
   }
 
   /// The frame in a format that its renderer takes: the frame itself, or a converted one.
@@ -115,9 +128,9 @@ struct LayerPresenter {
     }
   }
 
-  private func succeed(_ job: DisplayMailbox.Job, wasRecovered: Bool) {
+  private func succeed(_ job: DisplayMailbox.Job, drawnBy drawer: FrameDrawer?, wasRecovered: Bool) {
     job.presented?(.now)
-    job.tally?.countShown(job.sampleBuffer)
+    job.tally?.countShown(job.sampleBuffer, drawnBy: drawer)
     var tally: PresentationTally?
     defer { tally?.note(nil) }
     finish { mailbox in
@@ -140,12 +153,14 @@ struct LayerPresenter {
   // MARK: - Failure
 
   /// Does what the error's code requires, and tries the same frame once more.
-  private func recover(_ job: DisplayMailbox.Job, _ sampleBuffer: SampleBuffer, from error: RenderingError) {
+  private func recover(
+    _ job: DisplayMailbox.Job, _ sampleBuffer: SampleBuffer, on screen: (any ScreenRenderer)?,
+    from error: RenderingError
+  ) {
     note(error)
     do throws(RenderingError) {
       try repair(job.renderer, after: error)
-      try job.renderer.render(sampleBuffer, gravity: job.gravity)
-      succeed(job, wasRecovered: true)
+      succeed(job, drawnBy: try render(sampleBuffer, job, on: screen), wasRecovered: true)
     } catch {
       fail(job, error)
     }
@@ -236,6 +251,6 @@ extension VideoRenderer {
   /// Removes what a layer has set, because it leaves the renderer.
   func removeHandlers() {
     setNeedsDisplayHandler(nil)
-    (self as? any ScreenTiming)?.setScreenTimeHandler(nil)
+    (self as? any ScreenRenderer)?.setScreenTimeHandler(nil)
   }
 }

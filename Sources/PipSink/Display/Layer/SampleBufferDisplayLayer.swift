@@ -18,12 +18,12 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     /// if it is shown in the end, it also counts as presented.
     public internal(set) var failed: UInt64 = 0
     /// Frames that were skipped because the time of a later one had come as well.
-    public internal(set) var late: UInt64 = 0
+    package internal(set) var late: UInt64 = 0
     /// Frames that were not converted because the renderer was not visible. One that is shown later also counts as
     /// presented.
     public internal(set) var hidden: UInt64 = 0
     /// Frames that were presented after the renderer had refused them and was repaired.
-    public internal(set) var recovered: UInt64 = 0
+    package internal(set) var recovered: UInt64 = 0
     /// How many times the renderer was rebuilt.
     package internal(set) var rebuilt: UInt64 = 0
   }

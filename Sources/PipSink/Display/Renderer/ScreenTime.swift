@@ -42,16 +42,8 @@ package struct ScreenTime: Sendable {
   }
 }
 
-/// A renderer whose display server may say when pictures are on the screen.
-package protocol ScreenTiming: VideoRenderer {
-  /// Sets the handler that is called, on any thread, when a frame's picture has been on the screen; nil removes it. It
-  /// is called in the order of the frames, not for every one of them, and never where the server does not know. The
-  /// display layer sets it.
-  func setScreenTimeHandler(_ handler: (@Sendable (ScreenTime) -> Void)?)
-}
-
 /// The handler that a renderer tells when pictures are on the screen, as in
-/// ``ScreenTiming/setScreenTimeHandler(_:)``. All its members can be used on any thread.
+/// ``ScreenRenderer/setScreenTimeHandler(_:)``. All its members can be used on any thread.
 package final class ScreenTimeHandler: Sendable {
   private let handler = Locked<(@Sendable (ScreenTime) -> Void)?>(nil)
   private let hasHandler = Atomic(false)

@@ -28,7 +28,7 @@ package final class WaylandForeignConnection: Sendable {
       throw .system(.displayUnavailable(reason: "the system cannot start another thread"))
     }
     globals.ask()
-    guard loop.synchronize(), loop.synchronize(), WaylandTile.Globals(globals) != nil else {
+    guard loop.synchronize(), loop.synchronize(), WaylandTile.Globals(globals, .processor) != nil else {
       leave()
       throw .system(.displayUnavailable(reason: "the Wayland compositor does not answer, or has no subsurfaces"))
     }

@@ -64,6 +64,16 @@ final class WaylandFrameFormats: Sendable, CustomStringConvertible {
     }
   }
 
+  /// The formats of the memory that the compositor reads, each with its layouts, for reports.
+  var formatNames: [String] {
+    state.withLock { state in
+      state.modifiers.sorted { $0.key < $1.key }.map { code, modifiers in
+        let name = String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: code >> ($0 * 8)) }, as: UTF8.self)
+        return "\(name), modifiers \(modifiers.sorted().map { "0x" + String($0, radix: 16) }.joined(separator: " "))"
+      }
+    }
+  }
+
   /// What the compositor does with frames in DMABufs, in a sentence for people.
   var description: String {
     state.withLock { state in

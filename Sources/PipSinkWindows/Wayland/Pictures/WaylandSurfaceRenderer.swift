@@ -29,11 +29,14 @@ public final class WaylandSurfaceRenderer: ForeignRenderer {
   ///   - display: the owner's `wl_display`, which the owner reads. Both pointers must stay valid until
   ///     ``leaveWindow()`` has returned.
   ///   - surface: the owner's `wl_surface` on this display.
+  ///   - renderer: who draws frames.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor does not answer or has
   ///   no subsurfaces.
-  public init(display: OpaquePointer, surface: OpaquePointer) throws(PipSinkError) {
+  public init(
+    display: OpaquePointer, surface: OpaquePointer, renderer: WindowRenderer = .fromEnvironment
+  ) throws(PipSinkError) {
     connection = try WaylandForeignConnection(display)
-    guard let globals = WaylandTile.Globals(connection.globals) else {
+    guard let globals = WaylandTile.Globals(connection.globals, renderer) else {
       throw .system(.displayUnavailable(reason: "the Wayland compositor has gone"))
     }
     tile = WaylandTile(globals, connection.loop, decoration: cover, isForeign: true)
@@ -137,6 +140,10 @@ public final class WaylandSurfaceRenderer: ForeignRenderer {
   ///   - gravity: how the frame is fitted into the rectangle.
   /// - Throws: ``PipSink/RenderingError`` when the compositor has gone or the frame cannot be converted.
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    try tile.render(sampleBuffer, gravity: gravity)
+    _ = try present(sampleBuffer, gravity: gravity)
+  }
+
+  package func present(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) -> FrameDrawer? {
+    try tile.present(sampleBuffer, gravity: gravity)
   }
 }

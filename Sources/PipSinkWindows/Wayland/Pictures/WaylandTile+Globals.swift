@@ -21,7 +21,7 @@ extension WaylandTile {
     let enlarges: Bool
 
     /// - Returns: nil when a required object is missing, for instance because the compositor has gone.
-    init?(_ globals: WaylandGlobals, _ renderer: WindowRenderer = .current) {
+    init?(_ globals: WaylandGlobals, _ renderer: WindowRenderer) {
       guard let compositor = globals.compositor, let subcompositor = globals.subcompositor,
         let sharedMemory = globals.sharedMemory
       else { return nil }

@@ -338,7 +338,7 @@ final class WaylandTile: ImageTile {
       && sampleBuffer.colorBalance == .neutral
   }
 
-  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameDrawer? {
     let isDecorated = decoration.isShown(in: area)
     let (drawn, opacity) = state.withLock { ($0.decoration, $0.opacity) }
     // A picture and what is over it are as transparent as one.
@@ -346,7 +346,7 @@ final class WaylandTile: ImageTile {
       let source = gravity.source(of: sampleBuffer, filling: area.size),
       let memory = memories.memory(of: sampleBuffer, answered: { [weak self] in self?.didAnswer($0) }),
       memory.answer != .refused
-    else { return false }
+    else { return nil }
     var layer: DecorationLayer?
     if isDecorated {
       let isSame = drawn?.area == area && drawn?.revision == decoration.revision
@@ -354,9 +354,9 @@ final class WaylandTile: ImageTile {
     }
     let frame = WaylandFrame(sampleBuffer, memory, source: source, under: layer)
     return pictures.withLock { pictures in
-      guard send(frame, at: area.size) else { return false }
+      guard send(frame, at: area.size) else { return nil }
       pictures.show(sampleBuffer, gravity: gravity, at: area.size)
-      return true
+      return .displayServer
     }
   }
 

@@ -250,8 +250,8 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     report(.stateChanged)
   }
 
-  override func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
-    let tile = try super.makeTile(decoration: decoration)
+  override func makeTile(decoration: WindowOverlay, renderer: WindowRenderer) throws(PipSinkError) -> any WindowTile {
+    let tile = try super.makeTile(decoration: decoration, renderer: renderer)
     if let watch, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.reference) {
       (tile as? WaylandTile)?.onFrameShown { [weak watch] in watch?.noteFrame() }
       watch.replaceProbe(probe)

@@ -36,8 +36,8 @@ package final class WaylandForeignWindow: WindowTileMaker {
   package var isBroken: Bool { connection.isLost }
 
   /// Creates a tile as a subsurface. The toolkit's next commit of the surface adds it to the window.
-  package func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
-    guard let globals = WaylandTile.Globals(connection.globals) else {
+  package func makeTile(decoration: WindowOverlay, renderer: WindowRenderer) throws(PipSinkError) -> any WindowTile {
+    guard let globals = WaylandTile.Globals(connection.globals, renderer) else {
       throw .system(.displayUnavailable(reason: "the Wayland compositor has gone"))
     }
     let tile = WaylandTile(globals, connection.loop, decoration: decoration, isForeign: true)

@@ -100,8 +100,8 @@ class WaylandWindow: NativeWindow {
   /// Whether the user wants animations.
   var animates: Bool { DesktopSettings.wantsAnimations }
 
-  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
-    guard let tileGlobals = WaylandTile.Globals(globals) else {
+  func makeTile(decoration: WindowOverlay, renderer: WindowRenderer) throws(PipSinkError) -> any WindowTile {
+    guard let tileGlobals = WaylandTile.Globals(globals, renderer) else {
       throw .system(.displayUnavailable(reason: "the Wayland compositor has gone"))
     }
     let tile = WaylandTile(tileGlobals, connection.loop, decoration: decoration)

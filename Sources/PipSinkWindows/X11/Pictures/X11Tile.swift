@@ -61,7 +61,7 @@ final class X11Tile: ImageTile {
   ///   window.
   init(
     _ owner: X11Connection, parent: UInt32, display: String?, decoration: any PictureDecoration,
-    renderer: WindowRenderer = .current, isRevealed: Bool = true
+    renderer: WindowRenderer, isRevealed: Bool = true
   ) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
       // Either the server has gone, or it accepts no more connections.
@@ -240,8 +240,8 @@ final class X11Tile: ImageTile {
 
   func mayShow(_ sampleBuffer: SampleBuffer) -> Bool { graphics != nil }
 
-  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
-    guard let graphics, graphics.show(sampleBuffer, gravity: gravity, in: area, under: decoration) else { return false }
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameDrawer? {
+    guard let graphics, graphics.show(sampleBuffer, gravity: gravity, in: area, under: decoration) else { return nil }
     pictures.withLock { $0.show(sampleBuffer, gravity: gravity, at: area.size) }
     if screenTimes.isWanted, let refreshes, let frame = ScreenTime.Frame(sampleBuffer) {
       // There are no images whose errors could be told here, and the next frame finds out when the server has gone.
@@ -249,7 +249,7 @@ final class X11Tile: ImageTile {
       refreshes.ask(for: frame)
       connection.flushUnread()
     }
-    return true
+    return .openGL
   }
 
   func send(_ image: X11Image, at size: PictureSize, showing frame: ScreenTime.Frame?) throws(RenderingError) {

@@ -34,13 +34,16 @@ public final class X11WindowRenderer: ForeignRenderer {
   /// - Parameters:
   ///   - windowID: the XID of an existing window.
   ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
+  ///   - renderer: who draws frames.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached, when it
   ///   has no such window, or when the window has not 24, 30 or 32 bits per pixel.
-  public init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
+  public init(
+    windowID: UInt, display: String? = nil, renderer: WindowRenderer = .fromEnvironment
+  ) throws(PipSinkError) {
     self.windowID = windowID
     window = try X11ForeignWindow(windowID: windowID, display: display)
     state = Locked(State(windowSize: try window.look()))
-    tile = try window.makeTile(cover, isRevealed: false)
+    tile = try window.makeTile(cover, renderer, isRevealed: false)
     try window.watch { [weak self] in self?.note($0) }
   }
 
@@ -122,8 +125,12 @@ public final class X11WindowRenderer: ForeignRenderer {
   /// - Throws: ``PipSink/RenderingError`` when the window is lost, when the frame cannot be converted, or when the
   ///   server has refused the last picture.
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+    _ = try present(sampleBuffer, gravity: gravity)
+  }
+
+  package func present(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) -> FrameDrawer? {
     tile.reveal()
-    try tile.render(sampleBuffer, gravity: gravity)
+    return try tile.present(sampleBuffer, gravity: gravity)
   }
 
   /// Removes the picture, so that its part of the window is black.

@@ -132,19 +132,22 @@ package nonisolated final class X11ForeignWindow: WindowTileMaker, Sendable {
   package func note(isMinimized: Bool) { tileWindows.note(isMapped: !isMinimized) }
 
   /// Creates a tile as a child window.
-  package func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
-    try makeTile(decoration, isRevealed: true)
+  package func makeTile(decoration: WindowOverlay, renderer: WindowRenderer) throws(PipSinkError) -> any WindowTile {
+    try makeTile(decoration, renderer, isRevealed: true)
   }
 
   /// Creates a tile as a child window.
   ///
   /// - Parameters:
   ///   - decoration: what is drawn over the pictures.
+  ///   - renderer: who draws frames.
   ///   - isRevealed: as in ``X11Tile/init(_:parent:display:decoration:renderer:isRevealed:)``.
   /// - Throws: as there.
-  func makeTile(_ decoration: any PictureDecoration, isRevealed: Bool) throws(PipSinkError) -> X11Tile {
+  func makeTile(
+    _ decoration: any PictureDecoration, _ renderer: WindowRenderer, isRevealed: Bool
+  ) throws(PipSinkError) -> X11Tile {
     let tile = try X11Tile(
-      connection, parent: window, display: display, decoration: decoration, isRevealed: isRevealed)
+      connection, parent: window, display: display, decoration: decoration, renderer: renderer, isRevealed: isRevealed)
     tileWindows.add(tile)
     return tile
   }

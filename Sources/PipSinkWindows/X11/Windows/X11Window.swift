@@ -309,8 +309,8 @@ class X11Window: NativeWindow {
 
   // MARK: - Tiles
 
-  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
-    let tile = try X11Tile(connection, parent: id, display: display, decoration: decoration)
+  func makeTile(decoration: WindowOverlay, renderer: WindowRenderer) throws(PipSinkError) -> any WindowTile {
+    let tile = try X11Tile(connection, parent: id, display: display, decoration: decoration, renderer: renderer)
     tileWindows.add(tile)
     return tile
   }
