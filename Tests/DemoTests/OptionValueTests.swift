@@ -13,7 +13,7 @@ import Testing
       ("control:vote", .control(.custom("vote"))),
       ("control:hangUp", .control(.hangUp)), ("background", .background),
       ("foreground", .foreground), ("quit", .quit), ("pause", .session(.togglePause)),
-      ("mute", .session(.toggleMute)),
+      ("mute", .session(.toggleMute)), ("captions", .session(.toggleCaptions)),
       ("pip:a", .pictureInPicture("a")), ("source:a", .source("a")), ("any", .source(nil)),
       ("second:a", .second("a")), ("single", .second(nil)), ("start:a", .startStream("a")),
       ("stop:a", .stopStream("a")), ("camera-on:a", .camera(.on, "a")), ("camera-off:a", .camera(.off, "a")),

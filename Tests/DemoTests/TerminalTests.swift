@@ -35,7 +35,7 @@ struct TerminalTests {
     #expect(await terminal.program.wait(forText: " in-app"))
     let answers: KeyValuePairs = [
       "?": "q      end the run", "p": "  pip:a", "n": "No other stream has a picture.", " ": "  paused",
-      "m": "  muted", "s": "No pictures are written without --snapshots.", "f": "",
+      "m": "  muted", "v": "  no captions", "s": "No pictures are written without --snapshots.", "f": "",
       "\u{1B}[A": "The key \"\\u{1B}\" does nothing", "q": "",
     ]
     #expect(Set(answers.map(\.key)) == Set(TimedAction.keys.map { "\($0.key)" } + ["\u{1B}[A"]))

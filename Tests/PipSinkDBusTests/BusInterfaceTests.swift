@@ -118,7 +118,8 @@ import Testing
     let property = { interface.values(of: call.session)["PictureInPictureControls"] }
     #expect(
       property()
-        == "previousStream,skipBackward,playPause,skipForward,nextStream,mute,seek,fullscreen,changeLayout,backToApp")
+        == "previousStream,skipBackward,playPause,skipForward,nextStream,mute,captions,seek,fullscreen,changeLayout,backToApp"
+    )
     try give("call,+vote:Vote")
     #expect(property() == "microphone,camera,raiseHand,hangUp,fullscreen,changeLayout,backToApp,+vote:Vote")
     #expect(throws: PipSinkError.self, "the window is not open") { try use("vote") }

@@ -40,6 +40,70 @@ import Testing
     await session.stop()
   }
 
+  /// - Parameter embedded: the text in the film; nil for a film without any.
+  private func makeFilm(_ path: String, embedded: String?) async throws {
+    let text = try TemporaryFolder()
+    try "1\n00:00:00,000 --> 00:10:00,000\n\(embedded ?? "")\n\n".write(
+      toFile: text.path("text.srt"), atomically: true, encoding: .utf8)
+    let subtitles = "filesrc location=\(text.path("text.srt")) ! subparse ! text/x-raw,format=utf8 ! muxer. "
+    let pipeline =
+      "matroskamux name=muxer ! filesink location='\(path)' " + (embedded == nil ? "" : subtitles)
+      + "videotestsrc num-buffers=15 ! video/x-raw,width=64,height=36 ! jpegenc ! muxer."
+    let program = try RunningProgram("/bin/sh", ["-c", "gst-launch-1.0 -q \(pipeline)"])
+    let result = try await program.result(seconds: 30)
+    try #require(result.status == 0, "\(result.errors)")
+  }
+
+  @Test(
+    arguments: [
+      (embedded: nil, beside: nil, shown: ""), ("in it", nil, "in it"), (nil, "beside it", "beside it"),
+      ("in it", "beside it", "beside it"),
+    ] as [(embedded: String?, beside: String?, shown: String)])
+  func aFilmIsPlayedWithItsSubtitles(embedded: String?, beside: String?, shown: String) async throws {
+    let folder = try TemporaryFolder()
+    // A URI has other characters for some of these.
+    let name = "a film, #1"
+    try await makeFilm(folder.path("\(name).mkv"), embedded: embedded)
+    if let beside {
+      try "WEBVTT\n\n00:00.000 --> 10:00.000\n\(beside)\n".write(
+        toFile: folder.path("\(name).vtt"), atomically: true, encoding: .utf8)
+    }
+    let display = try OffscreenDisplay()
+    let session = try PictureInPictureSession(VideoEngine(), display, .init())
+    try await session.start()
+    try session.startStream("film", uri: folder.url.appendingPathComponent("\(name).mkv").absoluteString)
+    if shown.isEmpty {
+      #expect(await eventually { session.engine.info(of: "film")?.state == .ended })
+      #expect(display.participants["film"]?.caption ?? "" == "")
+    } else {
+      #expect(await eventually { display.participants["film"]?.caption == shown })
+      #expect(await eventually { session.engine.info(of: "film")?.state == .ended }, "the end came, too")
+    }
+    await session.stop()
+  }
+
+  @Test func captionsAreHiddenUntilTheyAreWantedAgain() async throws {
+    let display = try OffscreenDisplay()
+    let session = try PictureInPictureSession(.text(Self.video + "a"), display: display)
+    try await session.start()
+    #expect(await eventually { session.engine.info(of: "a")?.state == .playing })
+    try session.startPictureInPicture()
+    #expect(await eventually { session.controller.isActive })
+    #expect(!session.controller.offers(.captions), "there are none yet")
+    try session.setCaption("Hello", for: "a")
+    #expect(session.controller.offers(.captions))
+    session.controller.perform(.captions)
+    #expect(await eventually { !session.showsCaptions })
+    #expect(display.participants["a"]?.caption == "" && session.controller.participants["a"]?.caption == "")
+    // What is said meanwhile is seen when it is wanted again.
+    try session.setCaption("Good-bye", for: "a")
+    #expect(display.participants["a"]?.caption == "")
+    try session.perform(.toggleCaptions)
+    #expect(display.participants["a"]?.caption == "Good-bye")
+    #expect(session.controller.participants["a"]?.caption == "Good-bye")
+    await session.stop()
+  }
+
   @Test func aTextBelongsToTheStreamWhoseNameItsAppsinkHas() async throws {
     let folder = try TemporaryFolder()
     try "1\n00:00:00,000 --> 00:10:00,000\nHello\n\n".write(

@@ -133,7 +133,7 @@ import Testing
       looks.append(image.bytes)
     }
     let hasTwo: Set<PictureInPictureAction> = [
-      .playPause, .mute, .microphone, .camera, .raiseHand, .fullscreen, .clickThrough,
+      .playPause, .mute, .captions, .microphone, .camera, .raiseHand, .fullscreen, .clickThrough,
     ]
     #expect((looks[0] != looks[1]) == hasTwo.contains(action))
   }
@@ -228,9 +228,9 @@ import Testing
     #expect(
       missing == [
         "changeSize", "clickThrough", "previousStream", "skipBackward", "skipForward", "nextStream", "b", "a",
-        "raiseHand", "camera", "mute", "playPause", "microphone",
+        "raiseHand", "camera", "captions", "mute", "playPause", "microphone",
       ])
-    #expect(orders.last?.count == 14 && orders.first == ["hangUp"])
+    #expect(orders.last?.count == 15 && orders.first == ["hangUp"])
     #expect(names(320)[1] == ["fullscreen", "changeLayout", "backToApp"])
     #expect(names(110)[1] == ["changeLayout", "backToApp"] && names(80)[1] == ["backToApp"])
   }

@@ -280,6 +280,17 @@ import Testing
     #expect(picture.pixel(place.x + place.width / 2, place.y + 1).prefix(3).allSatisfy { $0 == ground })
   }
 
+  @Test(arguments: [(nil, 360 - 24), (290, 290), (350, 360 - 24)] as [(Int?, Int)])
+  func aCaptionEndsAboveTheControls(top: Int?, end: Int) throws {
+    let place = try #require(
+      rectangles {
+        $0.rectangle = PictureRect(x: 0, y: 0, width: 640, height: 360)
+        $0.participant.caption = "Good morning"
+        $0.controlsTop = top
+      }.last)
+    #expect(place.y + place.height == end)
+  }
+
   /// What is over a picture may be of any brightness, and the text on its ground is white.
   @Test func aCaptionCanBeReadOverAWhitePicture() {
     let ground = pow((1 - OverlayDrawing.captionGround + 0.055) / 1.055, 2.4)

@@ -214,6 +214,7 @@ import Testing
     for actions in [[], film] {
       #expect(action(GDK_KEY_space, actions) == .playPause)
       #expect(action(GDK_KEY_m, actions) == .mute)
+      #expect(action(GDK_KEY_v, actions) == .captions)
       #expect(action(GDK_KEY_Escape, actions) == .close)
       #expect(action(GDK_KEY_Return, actions) == .backToApp)
       #expect(action(GDK_KEY_x, actions) == nil)
@@ -228,7 +229,7 @@ import Testing
   @Test func aPressBetweenTwoControlsIsOnNeither() throws {
     let controls = [PictureInPictureControl].player + [PictureInPictureControl(.close)]
     let bars = ControlBars(controls, in: PictureSize(width: 320, height: 180))
-    let bar = try #require(bars.bars.first { $0.controls.count == 6 })
+    let bar = try #require(bars.bars.first { $0.controls.count == 7 })
     let (left, middle) = (bar.rectangle.x, bar.rectangle.y + 14)
     let found = (-1...bar.rectangle.width).map { bars.action(x: left + $0, y: middle) }
     // Each control has 28 units, and two are between it and the next.
@@ -246,6 +247,7 @@ import Testing
     #expect(icon(.mute, isOn: false)?.rawValue == "Mute" && icon(.mute, isOn: true)?.rawValue == "Unmute")
     #expect(icon(.microphone) == .turnMicrophoneOff && icon(.microphone, isOn: false) == .turnMicrophoneOn)
     #expect(icon(.camera, isOn: true) == .turnCameraOff && icon(.camera, isOn: false) == .turnCameraOn)
+    #expect(icon(.captions, isOn: true) == .hideCaptions && icon(.captions, isOn: false) == .showCaptions)
     #expect(icon(.raiseHand) == .raiseHand && icon(.raiseHand, isOn: true) == .lowerHand)
     #expect(icon(.previousStream) == .previous && icon(.nextStream) == .next)
     #expect(icon(.skipBackward) == .back && icon(.skipForward) == .forward)

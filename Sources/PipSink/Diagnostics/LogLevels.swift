@@ -62,7 +62,7 @@ public struct LogLevels: Equatable, Sendable {
   package var namesGStreamer: Bool { rules.contains { $0.pattern.hasPrefix(GStreamerLog.labelPrefix) } }
 
   /// The lowest level at which messages with this label are logged.
-  public func level(of label: String) -> Logger.Level {
+  package func level(of label: String) -> Logger.Level {
     rules.last { fnmatch($0.pattern, label, 0) == 0 }?.level ?? .notice
   }
 }

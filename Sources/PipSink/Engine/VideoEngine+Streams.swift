@@ -1,3 +1,6 @@
+import CGStreamer
+import Glibc
+
 /// Streams that are started and stopped while the engine runs, each with a pipeline of its own.
 extension VideoEngine {
   /// Starts another stream, without affecting those that play already, and returns at once. When it fails, it is
@@ -32,6 +35,9 @@ extension VideoEngine {
 
   /// Starts a stream that plays a URI, such as that of a file or one with HTTP, HLS or RTSP, and returns at once.
   ///
+  /// Its subtitles become captions: those of a file "film.srt" or "film.vtt" beside a "film.mkv", or else the first ones
+  /// in the film that are text.
+  ///
   /// - Parameters:
   ///   - streamID: an ID that no other stream of the engine has.
   ///   - uri: what GStreamer's uridecodebin can play.
@@ -50,7 +56,22 @@ extension VideoEngine {
   /// The pipeline that plays a URI. The URI is quoted, since it may come from an untrusted source.
   private static func uriPipeline(_ uri: String, playsAudio: Bool) -> String {
     let video = "uridecodebin name=source uri=\(LaunchText.quoted(uri)) ! videoconvert ! appsink name=video"
-    return playsAudio ? video + " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink" : video
+    let captions = subtitleFile(beside: uri).map { "filesrc location=\(LaunchText.quoted($0)) ! subparse" } ?? "source."
+    let text = " \(captions) ! appsink name=video-text caps=text/x-raw"
+    let audio = " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink"
+    return video + text + (playsAudio ? audio : "")
+  }
+
+  /// The path of the file with subtitles that has the name of a film's file but for the extension; nil where there is
+  /// none.
+  static func subtitleFile(beside uri: String) -> String? {
+    guard let name = g_filename_from_uri(uri, nil, nil) else { return nil }
+    defer { g_free(name) }
+    let path = String(cString: name)
+    guard let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")), !path[dot...].utf8.contains(UInt8(ascii: "/")) else {
+      return nil
+    }
+    return ["srt", "vtt"].map { path[..<dot] + "." + $0 }.first { $0 != path && access($0, R_OK) == 0 }
   }
 
   /// Stops a stream with its own pipeline and removes it, and suspends until it delivers no more frames. The method

@@ -20,9 +20,10 @@ extension PictureInPictureSession {
   func updateHandledActions(of controller: PictureInPictureController) {
     var actions = offeredActions.union(actionHandlers.keys)
     if duration(of: controller.currentStreamID) != nil { actions.formUnion([.skipBackward, .skipForward]) }
+    if known.values.contains(where: \.hasCaptions) { actions.insert(.captions) }
     if sendsOwnStreams { actions.formUnion([.microphone, .camera]) }
     controller.handledActions = actions
-    controller.deviceStates = ownDeviceStates
+    controller.switchStates = ownDeviceStates.merging([.captions: showsCaptions]) { $1 }
   }
 
   /// Carries out a control of a window: the app's handler does, or else the session.
@@ -31,6 +32,7 @@ extension PictureInPictureSession {
     switch action {
     case .playPause: togglePause()
     case .mute: isMuted.toggle()
+    case .captions: showsCaptions.toggle()
     case .skipBackward, .skipForward:
       let seconds = controller.configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)
       skip(controller.currentStreamID, by: MediaTime(seconds: seconds))

@@ -80,8 +80,24 @@ extension PictureInPictureSession {
   /// - Parameter duration: for how long the caption is shown; nil until there is another one.
   func show(caption text: String, for duration: Duration?, over id: StreamID) {
     known[id]?.captionEnd = duration.map { engine.status.clock.now.advanced(by: $0) }
-    updateParticipant(of: id) { $0.caption = text.displayed(atMost: 1000, keepsLines: true) }
+    known[id]?.caption = text.displayed(atMost: 1000, keepsLines: true)
+    showCaption(of: id)
+    if known[id]?.hasCaptions == false, !text.isEmpty {
+      known[id]?.hasCaptions = true
+      updateHandledActions()
+    }
     if duration != nil { watchParticipants() }
+  }
+
+  private func showCaption(of id: StreamID) {
+    let text = showsCaptions ? known[id]?.caption ?? "" : ""
+    updateParticipant(of: id) { $0.caption = text }
+  }
+
+  /// Shows or hides all captions, as ``showsCaptions`` says now.
+  func updateCaptions() {
+    for id in known.keys { showCaption(of: id) }
+    updateHandledActions()
   }
 
   func note(level: Double, of id: StreamID) {
@@ -123,7 +139,8 @@ extension PictureInPictureSession {
         next = min(next ?? end, end)
       } else {
         known[id]?.captionEnd = nil
-        updateParticipant(of: id) { $0.caption = "" }
+        known[id]?.caption = ""
+        showCaption(of: id)
       }
     }
     if next == nil { participantWatch = nil }

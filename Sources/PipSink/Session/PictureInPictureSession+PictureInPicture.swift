@@ -177,6 +177,7 @@ extension PictureInPictureSession {
       try startPictureInPicture(controller.neighbour(forward: true))
     case .togglePause: togglePause()
     case .toggleMute: isMuted.toggle()
+    case .toggleCaptions: showsCaptions.toggle()
     case .toggleFullscreen: display.perform(.toggleFullscreen)
     case .focusPictureInPicture:
       // The session's window comes first.

@@ -62,12 +62,16 @@ public final class PictureInPictureSession {
   /// Brings the app's user interface back when the user leaves picture-in-picture for it, and returns whether that was
   /// possible. With nil the display does it.
   public var restoreUserInterface: (@MainActor () async -> Bool)?
-  /// What the app does when the user uses a control of a picture-in-picture window, for each control that it handles. The
-  /// windows offer these. The session itself handles play and pause, mute, skipping, and, where it sends the local picture
-  /// away, microphone and camera, unless the app does. The controls that close a window, change its stream or its layout,
-  /// or seek to a place on the bar have no handlers.
+  /// What the app does when the user uses a control of a picture-in-picture window, for each control that it handles.
+  /// The windows offer these. The session itself handles play and pause, mute, captions, skipping, and, where it sends
+  /// the local picture away, microphone and camera, unless the app does. The controls that close a window, change its
+  /// stream or its layout, or seek to a place on the bar have no handlers.
   public var actionHandlers: [PictureInPictureAction: @MainActor () -> Void] = [:] {
     didSet { updateHandledActions() }
+  }
+  /// Whether captions are shown over the streams that have any. The user switches them by a control, or the key v.
+  public var showsCaptions = true {
+    didSet { if showsCaptions != oldValue { updateCaptions() } }
   }
   /// The controls that are offered although the app has no handler for them: play, pause and mute, which the session
   /// does, and those that the app learns of by events.

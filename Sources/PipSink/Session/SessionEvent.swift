@@ -60,6 +60,8 @@ public enum SessionAction: Equatable, Sendable {
   case togglePause
   /// Mute or unmute all streams.
   case toggleMute
+  /// Hide the captions of all streams, or show them again.
+  case toggleCaptions
   /// Make the app's window fill the screen, or restore its size.
   case toggleFullscreen
   /// Give the keyboard to the picture-in-picture window, so that its controls can be used without a pointer. In windows
@@ -72,11 +74,12 @@ public enum SessionAction: Equatable, Sendable {
     ("n", .nextStream, "show the next stream in picture-in-picture"),
     (" ", .togglePause, "pause the streams, or resume them"),
     ("m", .toggleMute, "switch the sound off, or on again"),
+    ("v", .toggleCaptions, "hide the captions, or show them again"),
     ("f", .toggleFullscreen, "show the window in fullscreen, or stop that"),
   ]
 
-  /// The action of a key; nil for a key that has none. Windows and terminals of PipSink have these keys: p, n, space, m
-  /// and f, in the order of the first five cases.
+  /// The action of a key; nil for a key that has none. Windows and terminals of PipSink have these keys: p, n, space, m,
+  /// v and f, in the order of the first six cases.
   package init?(key: Character) {
     guard let entry = Self.keys.first(where: { $0.key == key }) else { return nil }
     self = entry.action

@@ -22,6 +22,10 @@ struct SessionStream {
   var shownInApp: Shown?
   /// When its sound was loud enough for speech the last time; nil before that.
   var lastSpeech: MonotonicTime?
+  /// What is said at the moment, also while captions are not shown.
+  var caption = ""
+  /// Whether there has been a caption.
+  var hasCaptions = false
   /// When its caption is removed; nil for a caption that stays.
   var captionEnd: MonotonicTime?
   /// The duration of a source that can be sought in.

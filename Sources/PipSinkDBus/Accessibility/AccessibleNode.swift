@@ -129,7 +129,7 @@ struct AccessibleTree: Equatable, Sendable {
     case .seek: .slider
     // Its name says what a press does.
     case .playPause: .button
-    case .mute, .microphone, .camera, .raiseHand, .fullscreen, .clickThrough: .toggleButton
+    case .mute, .captions, .microphone, .camera, .raiseHand, .fullscreen, .clickThrough: .toggleButton
     default: control.isOn == nil ? .button : .toggleButton
     }
   }

@@ -29,8 +29,8 @@ struct ControlBars: Equatable {
   /// The order in which controls are left out where the window is too narrow for all of them. Those of the app, from the
   /// last one on, follow the first six of these.
   private static let dispensable: [PictureInPictureAction] = [
-    .changeSize, .clickThrough, .previousStream, .skipBackward, .skipForward, .nextStream, .raiseHand, .camera, .mute,
-    .playPause, .microphone, .hangUp,
+    .changeSize, .clickThrough, .previousStream, .skipBackward, .skipForward, .nextStream, .raiseHand, .camera,
+    .captions, .mute, .playPause, .microphone, .hangUp,
   ]
 
   let bars: [Bar]

@@ -13,6 +13,8 @@ package enum ControlIcon: String {
   case close = "Close"
   case sound = "Mute"
   case muted = "Unmute"
+  case hideCaptions = "Hide the captions"
+  case showCaptions = "Show the captions"
   case previous = "Previous stream"
   case next = "Next stream"
   case back = "Skip backward"
@@ -42,6 +44,7 @@ package enum ControlIcon: String {
     case .backToApp: self = .backToApp
     case .close: self = .close
     case .mute: self = control.isOn == true ? .muted : .sound
+    case .captions: self = isOff ? .showCaptions : .hideCaptions
     case .previousStream: self = .previous
     case .nextStream: self = .next
     case .skipBackward: self = .back
@@ -90,6 +93,12 @@ package enum ControlIcon: String {
         stroke(context, [(11, 5), (12, 8), (11, 11)])
         stroke(context, [(14, 3), (15, 8), (14, 13)])
       }
+    case .hideCaptions, .showCaptions:
+      cairo_set_line_width(context, 1.5)
+      stroke(context, [(1, 3), (15, 3), (15, 13), (1, 13), (1, 3)])
+      stroke(context, [(4, 7.5), (12, 7.5)])
+      stroke(context, [(4, 10.5), (9, 10.5)])
+      if self == .showCaptions { crossOut(context) }
     case .previous:
       fill(context, [(14, 2), (5, 8), (14, 14)])
       stroke(context, [(3, 3), (3, 13)])

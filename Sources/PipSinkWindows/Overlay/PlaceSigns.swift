@@ -13,6 +13,8 @@ struct PlaceSigns {
   var marksSpeakers = false
   /// Whether something covers the corner in which the marks are, so that they are in the other one, without the name.
   var isCornerCovered = false
+  /// The row of the window above which a caption ends, since there are controls from there on; nil for none.
+  var controlsTop: Int?
 
   /// What stands in place of the picture.
   struct Cover {
@@ -61,7 +63,8 @@ struct PlaceSigns {
       let style = CaptionStyle.current
       let image = images[.caption(participant.caption, rectangle.size, style), scale]
       let margin = Int(nearest: Double(OverlayDrawing.markSide) * scale)
-      let top = style.isAtTop ? rectangle.y + margin / 2 : max(rectangle.y, bottom - margin - image.size.height)
+      let end = min(bottom - margin, controlsTop ?? .max)
+      let top = style.isAtTop ? rectangle.y + margin / 2 : max(rectangle.y, end - image.size.height)
       parts.append(.init(image: image, origin: (rectangle.x + (rectangle.width - image.size.width) / 2, top)))
     }
     if participant.isSpeaking, marksSpeakers { parts += ring(width: max(1, Int(nearest: 3 * scale))) }

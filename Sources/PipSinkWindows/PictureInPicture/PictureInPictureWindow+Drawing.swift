@@ -4,10 +4,14 @@ import PipSink
 extension PictureInPictureWindow {
   func draw() {
     guard isOpen, let presentation, let scale = native?.scale, size.isValid else { return }
-    let above = (content?.parts(in: size, scale: scale) ?? []) + controls.parts(presentation, size: size)
+    let controls = controls.parts(presentation, size: size)
+    let above = (content?.parts(in: size, scale: scale) ?? []) + controls
+    let controlsTop = controls.map(\.rectangle.y).filter { $0 > size.height / 2 }.min()
     for place in presentation.places {
       guard rectangles.count > place.slot, let picture = rectangles[place.slot] else { continue }
-      var parts = signs(of: place, in: picture, presentation).parts(&labels, scale: scale)
+      var signs = signs(of: place, in: picture, presentation)
+      signs.controlsTop = controlsTop
+      var parts = signs.parts(&labels, scale: scale)
       if presentation.overflowCount > 0, place == presentation.places.last {
         let count = labels[.name("+\(presentation.overflowCount)", width: picture.width), scale]
         parts.append(.init(image: count, origin: (picture.x + picture.width - count.size.width, picture.y)))

@@ -131,6 +131,7 @@ extension PictureInPictureAction {
       switch Character(keysym: key).flatMap({ SessionAction(key: $0) }) {
       case .togglePause: self = .playPause
       case .toggleFullscreen: self = .fullscreen
+      case .toggleCaptions: self = .captions
       case .toggleMute: self = actions.contains(.microphone) && !actions.contains(.mute) ? .microphone : .mute
       default: return nil
       }

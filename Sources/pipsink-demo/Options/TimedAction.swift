@@ -86,7 +86,7 @@ struct TimedAction {
     "normal": .normal, "custom-render:off": .customRender(nil), "any": .source(nil), "single": .second(nil),
     "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .control(.close),
     "background": .background, "foreground": .foreground,
-    "pause": .session(.togglePause), "mute": .session(.toggleMute),
+    "pause": .session(.togglePause), "mute": .session(.toggleMute), "captions": .session(.toggleCaptions),
     "focus": .session(.focusPictureInPicture), "quit": .quit,
   ]
 

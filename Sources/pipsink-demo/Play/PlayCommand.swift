@@ -13,7 +13,8 @@ struct PlayCommand: AsyncParsableCommand {
 
         pipsink-demo play "videotestsrc ! appsink name=a" --mode pip --pip-stream a
 
-      Files and URIs are played with their sound. Each is a stream, and its ID is the file's name without the extension:
+      Files and URIs are played with their sound and subtitles. Each is a stream, and its ID is the file's name without \
+      the extension:
 
         pipsink-demo play film.mkv https://example.org/talk.webm --mode pip --pip-stream talk
 
@@ -126,6 +127,9 @@ struct PlayCommand: AsyncParsableCommand {
       """)
   var renderer: WindowRenderer?
 
+  @Flag(help: "Hide captions and subtitles at first. The key v and a control show them.")
+  var noCaptions = false
+
   @Flag(
     help: "Start picture-in-picture when the app's window is hidden, and stop it when the window is visible again.")
   var autoPip = false
@@ -234,8 +238,8 @@ struct PlayCommand: AsyncParsableCommand {
       Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, any, \
       second:ID, single, layout:LAYOUT, control:NAME, focus, uninit, init, close, background, foreground, \
       start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, connection:ID=QUALITY, \
-      image:ID=FILE, caption:ID:TEXT, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, \
-      volume:0..1, snapshot or quit. Repeatable.
+      image:ID=FILE, caption:ID:TEXT, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, \
+      seek:SECONDS, pause, mute, captions, volume:0..1, snapshot or quit. Repeatable.
       """,
       valueName: "seconds=action"),
     transform: TimedAction.init)

@@ -84,6 +84,7 @@ final class PlaySession {
     audio.interruptionPolicy = command.audio.interruptionPolicy
     audio.volume = command.audio.volume
     session.isMuted = command.audio.mute
+    session.showsCaptions = !command.noCaptions
     for control in session.controller.configuration.controls { handle(control.action) }
   }
 

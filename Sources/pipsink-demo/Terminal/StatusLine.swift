@@ -35,7 +35,9 @@ final class StatusLine {
     previous = Dictionary(streams.map { ($0.streamID, $0.received) }) { $1 }
     previousTime = now
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
-    let playback = (session.isPlaybackPaused ? "  paused" : "") + (session.isMuted ? "  muted" : "")
+    let playback =
+      (session.isPlaybackPaused ? "  paused" : "") + (session.isMuted ? "  muted" : "")
+      + (session.showsCaptions ? "" : "  no captions")
     let windows = session.display.convertedFrameCount.map { "  (\($0) converted)" } ?? ""
     let text =
       "\(seconds.text(places: 1).alignedRight(in: 5)) s  \(mode)\(playback)  \(parts.joined(separator: " | "))\(windows)"

@@ -134,7 +134,7 @@ extension PictureInPictureController {
       case .mute: control.isOn = isMuted
       case .fullscreen: control.isOn = desktopWindow?.isFullscreen
       case .clickThrough: control.isOn = configuration.isClickThrough
-      default: control.isOn = deviceStates[control.action] ?? control.isOn
+      default: control.isOn = switchStates[control.action] ?? control.isOn
       }
       controls.append(control)
     }
@@ -158,7 +158,8 @@ extension PictureInPictureController {
       guard !requiresLinearPlayback else { return false }
       let range = delegate?.pictureInPictureControllerTimeRange(self)
       return range.map { !$0.isLive } ?? handledActions.contains(action)
-    case .playPause, .mute, .microphone, .camera, .hangUp, .raiseHand, .custom: return handledActions.contains(action)
+    case .playPause, .mute, .captions, .microphone, .camera, .hangUp, .raiseHand, .custom:
+      return handledActions.contains(action)
     }
   }
 
@@ -185,7 +186,7 @@ extension PictureInPictureController {
       } else {
         emit(.action(action))
       }
-    case .mute, .microphone, .camera, .hangUp, .raiseHand, .custom: emit(.action(action))
+    case .mute, .captions, .microphone, .camera, .hangUp, .raiseHand, .custom: emit(.action(action))
     case .previousStream, .nextStream:
       guard let id = neighbour(forward: action == .nextStream) else { return }
       try? setSource(streamID: id)

@@ -200,13 +200,13 @@ public final class PictureInPictureController {
   public var participants: [StreamID: Participant] = [:] {
     didSet { if participants != oldValue { updatePresentation() } }
   }
-  /// Whether the user's own microphone and camera are on, where somebody knows it.
   /// Called when the window shows something else, or the keyboard uses another control.
   package var presentationChanged: (@MainActor () -> Void)? {
     didSet { (window as? any DesktopPictureInPictureHost)?.focusChanged = presentationChanged }
   }
-  var deviceStates: [PictureInPictureAction: Bool] = [:] {
-    didSet { if deviceStates != oldValue { updatePresentation() } }
+  /// Whether the captions and the user's own microphone and camera are on, where somebody knows it.
+  var switchStates: [PictureInPictureAction: Bool] = [:] {
+    didSet { if switchStates != oldValue { updatePresentation() } }
   }
   /// How far the stream in the window has come; nil where it cannot be sought in.
   var progress: PlaybackProgress? {

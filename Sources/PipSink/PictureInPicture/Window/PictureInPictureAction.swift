@@ -8,6 +8,8 @@ public enum PictureInPictureAction: Hashable, Sendable {
   case close
   /// Mute or unmute what others say.
   case mute
+  /// Hide the captions of all streams, or show them again. It is offered where a stream has had any.
+  case captions
   /// Show the previous stream.
   case previousStream
   /// Show the next stream.
@@ -40,6 +42,7 @@ public enum PictureInPictureAction: Hashable, Sendable {
   /// All actions but those of the app, with their names.
   private static let names: [(action: Self, name: String)] = [
     (.playPause, "playPause"), (.backToApp, "backToApp"), (.close, "close"), (.mute, "mute"),
+    (.captions, "captions"),
     (.previousStream, "previousStream"), (.nextStream, "nextStream"), (.skipBackward, "skipBackward"),
     (.skipForward, "skipForward"), (.seek, "seek"), (.changeLayout, "changeLayout"), (.fullscreen, "fullscreen"),
     (.changeSize, "changeSize"), (.clickThrough, "clickThrough"), (.microphone, "microphone"), (.camera, "camera"),
@@ -53,7 +56,8 @@ public enum PictureInPictureAction: Hashable, Sendable {
   package var isForApps: Bool {
     switch self {
     case .microphone, .camera, .hangUp, .raiseHand, .custom: true
-    case .playPause, .backToApp, .close, .mute, .previousStream, .nextStream, .skipBackward, .skipForward, .seek,
+    case .playPause, .backToApp, .close, .mute, .captions, .previousStream, .nextStream, .skipBackward, .skipForward,
+      .seek,
       .changeLayout, .fullscreen, .changeSize, .clickThrough:
       false
     }

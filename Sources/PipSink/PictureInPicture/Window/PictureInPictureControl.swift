@@ -18,7 +18,7 @@ public struct PictureInPictureControl: Equatable, Sendable {
   /// The picture on the control; nil for PipSink's own.
   public var icon: Icon?
   /// Whether the control is switched on; nil for one that is no switch. What PipSink knows is filled in: whether streams
-  /// play, whether they are muted, and whether the user's own microphone and camera are on.
+  /// play, whether they are muted, whether captions are shown, and whether the user's own microphone and camera are on.
   public var isOn: Bool?
 
   /// Makes a control.
@@ -36,6 +36,7 @@ extension PictureInPictureControl {
     case .backToApp: "Back to the app"
     case .close: "Close"
     case .mute: "Mute"
+    case .captions: "Captions"
     case .previousStream: "Previous"
     case .nextStream: "Next"
     case .skipBackward: "Skip backward"
@@ -56,11 +57,11 @@ extension PictureInPictureControl {
 
 extension [PictureInPictureControl] {
   /// The controls of a player, which are those of a window whose app gives no list: previous and next stream, skip,
-  /// pause, mute, a bar for seeking, fullscreen, layout and back to the app.
+  /// pause, mute, captions, a bar for seeking, fullscreen, layout and back to the app.
   public static var player: Self {
     [
-      .previousStream, .skipBackward, .playPause, .skipForward, .nextStream, .mute, .seek, .fullscreen, .changeLayout,
-      .backToApp,
+      .previousStream, .skipBackward, .playPause, .skipForward, .nextStream, .mute, .captions, .seek, .fullscreen,
+      .changeLayout, .backToApp,
     ].map { PictureInPictureControl($0) }
   }
 
