@@ -24,15 +24,16 @@ public struct DisplaySupport {
     case .x11:
       var support = x11
       support.rendererReason =
-        WindowRenderer.fromEnvironment == .openGL
-        ? "OpenGL ES draws, and the processor where that fails"
-        : "the processor draws; X11 takes pictures in memory"
+        WindowRenderer.fromEnvironment == .openGL ? openGLReason : "the processor draws; X11 takes pictures in memory"
       return support
     case .wayland:
       var support = wayland
       support.rendererReason =
-        WindowRenderer.fromEnvironment == .processor
-        ? "the processor draws, as was chosen" : (try? WaylandConnection.shared()).map { "\($0.globals.frameFormats)" }
+        switch WindowRenderer.fromEnvironment {
+        case .processor: "the processor draws, as was chosen"
+        case .openGL: openGLReason
+        case .automatic, .direct: (try? WaylandConnection.shared()).map { "\($0.globals.frameFormats)" }
+        }
       return support
     case nil: return DisplaySupport(nil, false, "there is no display", false, "there is no display")
     }
@@ -47,6 +48,8 @@ public struct DisplaySupport {
     self.detectsBackground = detectsBackground
     backgroundReason = background
   }
+
+  private static let openGLReason = "OpenGL ES draws, and the processor where that fails"
 
   private static var x11: DisplaySupport {
     guard let connection = X11Connection(nil), let screen = X11Screen(connection, number: connection.screenNumber),

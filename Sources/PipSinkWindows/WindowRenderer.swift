@@ -13,8 +13,9 @@ public enum WindowRenderer: String, CaseIterable, Sendable {
   /// from YUV. Other frames are drawn by the processor.
   case direct
 
-  /// OpenGL ES on X11; libEGL is opened then. The processor draws interlaced frames, those with a high dynamic range, and
-  /// those with subtitles in them, and takes over when OpenGL ES fails. On Wayland it is the same as ``automatic``.
+  /// OpenGL ES; libEGL is opened then. The processor draws interlaced frames, those with a high dynamic range, and those
+  /// with subtitles in them, and takes over when OpenGL ES fails. On Wayland it also draws in a toolkit's windows, and
+  /// where the compositor has no wp_viewporter.
   ///
   /// Nothing is chosen by what it costs: on a machine without a GPU, Mesa's llvmpipe draws, which is slower than the
   /// processor's own path.

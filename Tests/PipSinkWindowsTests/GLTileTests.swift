@@ -98,14 +98,14 @@ struct GLTileTests {
     let made = Locked(0)
     let (native, root, visual) = (Address(connection.pointer), screen.root, screen.root_visual)
     /// The first surface is lost before it draws, the second one works, and no further ones can be made.
-    let surface = GLTileSurface { () throws(PipSinkError) in
+    let surface = GLTileSurface { _ throws(PipSinkError) in
       let number = made.withLock { made in
         made += 1
         return made
       }
       guard number < 3 else { throw GLLibrary.unavailable("the test has no more") }
       let display = try GLDisplay(.x11(native.value, screen: 0))
-      let new = try GLWindowSurface(display, window: root, visual: visual)
+      let new = try GLWindowSurface(display, .x11(root, visual: visual))
       if number == 1 { new.destroy() }
       return new
     }
@@ -123,12 +123,17 @@ struct GLTileTests {
     #expect(!show(surface))
     #expect(made.withLock { $0 } == 2)
 
-    let failing = GLTileSurface { () throws(PipSinkError) in
+    let failing = GLTileSurface { _ throws(PipSinkError) in
       made.withLock { $0 += 1 }
       throw GLLibrary.unavailable("the test has none")
     }
     for _ in 0..<5 { #expect(!show(failing)) }
     #expect(made.withLock { $0 } == 5)
+    // Another window does not help.
+    let following = GLTileSurface(following: failing) { _ throws(PipSinkError) in
+      throw GLLibrary.unavailable("nobody asks for it")
+    }
+    #expect(following.hasFailed && !show(following) && !surface.hasFailed)
     withExtendedLifetime(connection) {}
   }
 

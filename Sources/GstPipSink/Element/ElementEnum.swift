@@ -63,7 +63,7 @@ extension WindowRenderer: ElementEnum {
   static let entries: [(value: Self, name: String, summary: String)] = [
     (.automatic, "auto", "What costs least and shows the same colours"),
     (.processor, "cpu", "The processor"),
-    (.openGL, "gl", "OpenGL ES on X11, and the processor elsewhere"),
+    (.openGL, "gl", "OpenGL ES, and the processor where it fails"),
     (.direct, "direct", "A Wayland compositor, where it reads a frame's memory; the processor elsewhere"),
   ]
 }

@@ -16,6 +16,8 @@ final class GLTileSurface: Sendable {
     /// How often drawing has failed since a frame was last drawn.
     var failureCount = 0
     var isAnnounced = false
+    /// What is done when the thread that draws has released the surface, because nobody waits for that any more.
+    var afterwards: [@Sendable () -> Void] = []
   }
 
   /// After as many failures in a row the processor draws all frames.
@@ -23,11 +25,25 @@ final class GLTileSurface: Sendable {
   private static let patience = Duration.milliseconds(1500)
   private static let logger = Logger(label: "pipsink.windows")
 
-  private let make: @Sendable () throws(PipSinkError) -> GLWindowSurface
-  private let state = Locked(State())
+  private let make: @Sendable (_ size: PictureSize) throws(PipSinkError) -> GLWindowSurface
+  private let state: Locked<State>
 
-  /// - Parameter make: makes the surface, on the thread that shows the first frame.
-  init(_ make: @escaping @Sendable () throws(PipSinkError) -> GLWindowSurface) { self.make = make }
+  /// - Parameters:
+  ///   - former: what has drawn the tile's frames on another window, whose failures count.
+  ///   - make: makes the surface for frames of a size in pixels, on the thread that shows the first frame.
+  init(
+    following former: GLTileSurface? = nil,
+    _ make: @escaping @Sendable (_ size: PictureSize) throws(PipSinkError) -> GLWindowSurface
+  ) {
+    var first = State()
+    if let former {
+      (first.failureCount, first.isAnnounced) = former.state.withLock { ($0.failureCount, $0.isAnnounced) }
+    }
+    (self.make, state) = (make, Locked(first))
+  }
+
+  /// Whether drawing has failed so often that it is not tried any more.
+  var hasFailed: Bool { state.withLock { $0.failureCount >= Self.failureLimit } }
 
   /// Draws a frame and shows it.
   ///
@@ -49,7 +65,7 @@ final class GLTileSurface: Sendable {
     var (surface, layer) = state.withLock { ($0.surface, $0.layer) }
     defer { giveBack(surface, layer) }
     do {
-      let used = try surface ?? make()
+      let used = try surface ?? make(area.size)
       surface = used
       guard used.canShow(sampleBuffer) else { return false }
       if !decoration.isShown(in: area) {
@@ -68,29 +84,39 @@ final class GLTileSurface: Sendable {
     }
   }
 
-  /// Stops drawing on the window, which may be destroyed afterwards.
+  /// Stops drawing on the window, and releases the surface.
   ///
+  /// - Parameter release: destroys the window, if that has to wait for the surface.
   /// - Returns: false when a frame was still being drawn at the end of ``patience``. The thread that draws it then
-  ///   releases the surface.
+  ///   releases the surface, and calls `release`.
   @discardableResult
-  func end() -> Bool {
+  func end(_ release: @escaping @Sendable () -> Void = {}) -> Bool {
     state.withLock { $0.hasEnded = true }
-    let surface = state.wait(until: .now.advanced(by: Self.patience)) { state -> GLWindowSurface?? in
-      guard !state.isBusy else { return nil }
+    _ = state.wait(until: .now.advanced(by: Self.patience)) { $0.isBusy ? nil : true }
+    let surface = state.withLock { state -> GLWindowSurface?? in
+      guard !state.isBusy else {
+        state.afterwards.append(release)
+        return nil
+      }
       defer { state.surface = nil }
       return .some(state.surface)
     }
-    surface??.destroy()
-    return surface != nil
+    guard let surface else { return false }
+    surface?.destroy()
+    release()
+    return true
   }
 
   private func giveBack(_ surface: GLWindowSurface?, _ layer: DecorationLayer?) {
-    let hasEnded = state.withLock { state in
-      (state.isBusy, state.layer) = (false, layer)
-      state.surface = state.hasEnded ? nil : surface
-      return state.hasEnded
+    let (unused, afterwards) = state.withLock { state in
+      (state.isBusy, state.layer, state.surface) = (false, layer, surface)
+      // Whoever still waits releases the surface.
+      guard !state.afterwards.isEmpty else { return (GLWindowSurface?.none, state.afterwards) }
+      defer { (state.surface, state.afterwards) = (nil, []) }
+      return (surface, state.afterwards)
     }
-    if hasEnded { surface?.destroy() }
+    unused?.destroy()
+    for work in afterwards { work() }
     state.wakeAll()
   }
 

@@ -121,7 +121,7 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      Who draws frames in windows: the processor ("cpu"), OpenGL ES on X11 ("gl"), a Wayland compositor that reads \
+      Who draws frames in windows: the processor ("cpu"), OpenGL ES ("gl"), a Wayland compositor that reads \
       their memory ("direct"), or that compositor where it shows the same colours, and the processor elsewhere \
       ("auto"). The default is PIPSINK_RENDERER in the environment, or else "auto".
       """)

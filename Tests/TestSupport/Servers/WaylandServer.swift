@@ -181,6 +181,11 @@ final class WaylandServer {
 
   /// A screenshot that grim takes.
   func screenshot(withCursor: Bool = false) async throws -> BGRAImage {
+    try await Self.screenshot(withCursor: withCursor, environment: environment)
+  }
+
+  /// A screenshot of the compositor with an environment.
+  static func screenshot(withCursor: Bool = false, environment: [String: String]) async throws -> BGRAImage {
     let pictures = try TemporaryFolder()
     let path = pictures.path("screen.ppm")
     let result = try await RunningProgram(

@@ -26,6 +26,8 @@ enum WaylandPicture: Sendable {
   case image(WaylandImage)
   /// A frame that nobody has drawn.
   case frame(WaylandFrame)
+  /// What OpenGL has drawn on the surface.
+  case drawn
 
   var image: WaylandImage? { if case .image(let image) = self { image } else { nil } }
   var frame: WaylandFrame? { if case .frame(let frame) = self { frame } else { nil } }

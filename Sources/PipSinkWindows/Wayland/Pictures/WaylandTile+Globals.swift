@@ -29,7 +29,7 @@ extension WaylandTile {
       (viewporter, alphaModifier) = (globals.viewporter, globals.alphaModifier)
       (fractionalScaleManager, presentation) = (globals.fractionalScaleManager, globals.presentation)
       self.renderer = renderer
-      frameFormats = renderer == .processor ? nil : globals.frameFormats
+      frameFormats = renderer == .processor || renderer == .openGL ? nil : globals.frameFormats
       enlarges = viewporter != nil && (Self.wantedScaling.map { $0 == .compositor } ?? globals.drawsByGPU)
     }
 

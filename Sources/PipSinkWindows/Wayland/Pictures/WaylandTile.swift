@@ -6,74 +6,29 @@ import PipSink
 /// thread without waiting for the window.
 ///
 /// Frames are converted straight into memory that the compositor reads. Those that are in memory that it can read already
-/// are not even converted. The compositor says when it wants the next picture (wl_surface.frame); until then, only the
-/// newest one is kept. A compositor that does not say so for some time does not show the window, and gets no more frames
-/// until it does.
+/// are not even converted, and OpenGL draws if it was chosen. The compositor says when it wants the next picture
+/// (wl_surface.frame); until then, only the newest one is kept. A compositor that does not say so for some time does not
+/// show the window, and gets no more frames until it does.
 ///
-/// Requests are made while the lock on the state is held, so that none is on its way when the surface is destroyed.
+/// Requests are made while the lock on the state is held, so that none is on its way when the surface is destroyed. Those
+/// of OpenGL are not, and ``detach()`` waits for them.
 final class WaylandTile: ImageTile {
-  /// A picture that waits until the compositor wants it.
-  private struct Next {
-    let picture: WaylandPicture
-    /// The size at which it is shown, in pixels.
-    let size: PictureSize
-    /// The times of the frame that it shows; nil when only the decoration is new.
-    let times: ScreenTime.Frame?
-
-    init(picture: WaylandPicture, size: PictureSize, times: ScreenTime.Frame?) {
-      (self.picture, self.size, self.times) = (picture, size, times)
-    }
-
-    init(_ frame: WaylandFrame, at size: PictureSize) {
-      self.init(picture: .frame(frame), size: size, times: ScreenTime.Frame(frame.sampleBuffer))
-    }
-  }
-
-  private struct State {
-    var surface: WaylandTileSurface?
-    /// The compositor's answer that is awaited, and the time when it was requested.
-    var callback: WaylandProxy?
-    var calledAt = MonotonicTime.now
-    var rectangle: PictureRect?
-    var place: Place?
-    /// The number of pixels in a unit of the window.
-    var scale = 1.0
-    /// The position in units of the tile's window in the surface that it is attached to.
-    var origin = (x: 0, y: 0)
-    var opacity: UInt32 = .max
-    /// The picture that the compositor got last.
-    var shown: WaylandPicture?
-    /// The picture that the compositor gets next.
-    var next: Next?
-    /// The frame that it gets when it has said that it can read the frame's memory.
-    var asked: (frame: WaylandFrame, size: PictureSize)?
-    /// What was last drawn over such a frame.
-    var decoration: DecorationLayer?
-    /// The questions when pictures are on the screen, by their numbers.
-    var questions: [UInt: WaylandProxy] = [:]
-    var questionCount: UInt = 0
-    var isRevoked = false
-    /// Whether a picture could not be drawn because the compositor reads all images.
-    var isStarved = false
-    var frameShown: (@Sendable () -> Void)?
-  }
-
   /// The time after which a compositor that has not answered counts as not showing the window. No compositor is known
   /// that shows fewer than four pictures a second.
   private static let patience = Duration.milliseconds(250)
   /// The number of unanswered questions after which no more are asked.
   private static let questionLimit = 8
 
-  private let globals: Globals
-  private let loop: WaylandEventLoop
+  let globals: Globals
+  let loop: WaylandEventLoop
   let decoration: any PictureDecoration
   /// Whether the window belongs to a toolkit.
-  private let isForeign: Bool
-  private let needsDisplay = NeedsDisplayHandler()
+  let isForeign: Bool
+  let needsDisplay = NeedsDisplayHandler()
   private let screenTimes = ScreenTimeHandler()
   /// The wl_buffers for frames that the compositor reads itself; nil where none does.
-  private let memories: WaylandFrameMemories?
-  private let state = Locked(State())
+  let memories: WaylandFrameMemories?
+  let state = Locked(State())
   /// One image is shown, one is next, one is drawn, and one is about to be released. The lock is taken before the lock
   /// on ``state``.
   let pictures = Locked(TilePictures<WaylandImage>(limit: 4))
@@ -121,6 +76,7 @@ final class WaylandTile: ImageTile {
         guard state.surface == nil, !state.isRevoked else { return false }
         state.surface = WaylandTileSurface(
           globals, over: parent, isForeign: isForeign, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
+        attachGraphics(&state)
         applyPlace(&state)
         return true
       }
@@ -128,18 +84,19 @@ final class WaylandTile: ImageTile {
     if isNew { needsDisplay() }
   }
 
-  /// Detaches the tile from its window. Afterwards no request about the window's surface is on its way.
+  /// Detaches the tile from its window. Afterwards no request about the window's surface is on its way. The tile's own
+  /// surface lives on when OpenGL still draws on it after ``GLTileSurface/patience``.
   func detach() {
-    let (surface, callback, questions) = state.withLock { state in
+    let (surface, graphics, callback, questions) = state.withLock { state in
       defer {
         (state.surface, state.callback, state.next, state.shown) = (nil, nil, nil, nil)
-        (state.asked, state.questions) = (nil, [:])
+        (state.asked, state.questions, state.drawing, state.isOwed) = (nil, [:], nil, false)
       }
-      return (state.surface, state.callback, state.questions.values)
+      return (state.surface, state.graphics, state.callback, state.questions.values)
     }
     callback?.destroy()
     for question in questions { question.destroy() }
-    surface?.destroy()
+    if let graphics { graphics.end { surface?.destroy() } } else { surface?.destroy() }
     memories?.forget()
     pictures.withLock { $0.releaseFrame() }
   }
@@ -182,20 +139,21 @@ final class WaylandTile: ImageTile {
     state.withLock { state in
       state.opacity = opacity
       // Without a picture there is nothing to change. The next one gets the opacity.
-      guard state.shown != nil, state.surface?.setOpacity(opacity) == true else { return }
+      guard state.shown != nil, state.drawing == nil, state.surface?.setOpacity(opacity) == true else { return }
       state.surface?.commit()
     }
   }
 
   /// Tells the compositor the tile's place.
-  private func applyPlace(_ state: inout State) {
+  func applyPlace(_ state: inout State) {
     guard state.surface != nil else { return }
+    let isShown = state.shown != nil && state.drawing == nil
     if let place = state.place {
-      state.surface?.move(to: place, stretches: state.shown != nil && globals.viewporter != nil)
+      state.surface?.move(to: place, stretches: isShown && globals.viewporter != nil)
     } else {
       state.callback?.destroy()
-      if state.shown != nil { state.surface?.hide() }
-      (state.callback, state.shown, state.next, state.asked) = (nil, nil, nil, nil)
+      if isShown { state.surface?.hide() }
+      (state.callback, state.shown, state.next, state.asked, state.isOwed) = (nil, nil, nil, nil, false)
     }
     loop.flush()
   }
@@ -204,8 +162,16 @@ final class WaylandTile: ImageTile {
 
   /// Sends a picture to the compositor, and asks it to say when it wants the next one. If the tile has another size now
   /// than the picture was made for, nothing happens.
-  private func commit(_ next: Next, _ state: inout State) {
+  func commit(_ next: Next, _ state: inout State) {
     guard let place = state.place, place.pixels == next.size else { return }
+    prepare(next, at: place, &state)
+    state.surface?.commit()
+    (state.shown, state.next, state.isOwed) = (next.picture, nil, false)
+    loop.flush()
+  }
+
+  /// Makes the requests about a picture that come before its commit.
+  func prepare(_ next: Next, at place: Place, _ state: inout State) {
     state.surface?.attach(next.picture, at: place, scale: state.scale)
     _ = state.surface?.setOpacity(state.opacity)
     if state.callback == nil {
@@ -213,16 +179,13 @@ final class WaylandTile: ImageTile {
       state.calledAt = .now
     }
     if let times = next.times { askForScreenTime(of: times, &state) }
-    state.surface?.commit()
-    (state.shown, state.next) = (next.picture, nil)
-    loop.flush()
   }
 
   /// Sends a picture to the compositor now, or as soon as that wants the next one.
-  private func send(_ next: Next, _ state: inout State) {
+  func send(_ next: Next, _ state: inout State) {
     state.asked = nil
     guard state.surface != nil else { return }
-    if state.callback == nil { commit(next, &state) } else { state.next = next }
+    if state.callback == nil, state.drawing == nil { commit(next, &state) } else { state.next = next }
   }
 
   /// Asks when the picture that is committed next is on the screen.
@@ -244,13 +207,14 @@ final class WaylandTile: ImageTile {
 
   /// Called when the compositor has shown the last picture and wants the next one.
   private func didShow() {
-    let (wasHidden, frameShown) = state.withLock { state in
+    let (mustAsk, frameShown) = state.withLock { state in
       state.callback = nil
-      let wasHidden = state.surface != nil && isSilent(state)
-      if let next = state.next { commit(next, &state) }
-      return (wasHidden, state.frameShown)
+      let mustAsk = state.surface != nil && (isSilent(state) || state.isOwed)
+      state.isOwed = false
+      if state.drawing == nil, let next = state.next { commit(next, &state) }
+      return (mustAsk, state.frameShown)
     }
-    if wasHidden { needsDisplay() }
+    if mustAsk { needsDisplay() }
     frameShown?()
   }
 
@@ -291,7 +255,7 @@ final class WaylandTile: ImageTile {
     let shown = state.withLock { state -> PictureRect? in
       guard state.surface != nil, let rectangle = state.rectangle, !state.isRevoked else { return nil }
       // A picture is already waiting for the moment when the window is visible again.
-      return state.callback != nil && state.next != nil && isSilent(state) ? nil : rectangle
+      return state.callback != nil && (state.next != nil || state.isOwed) && isSilent(state) ? nil : rectangle
     }
     guard let shown else { return false }
     return !decoration.hides(shown)
@@ -332,61 +296,11 @@ final class WaylandTile: ImageTile {
     state.withLock { send(Next(picture: .image(image), size: size, times: frame), &$0) }
   }
 
-  /// The compositor may read the frame where it is, because its memory is shared by devices and it is shown as it is.
-  func mayShow(_ sampleBuffer: SampleBuffer) -> Bool {
-    memories != nil && sampleBuffer.pixelBuffer.dmabufMemory != nil && sampleBuffer.orientation == .upright
-      && sampleBuffer.colorBalance == .neutral
-  }
+  func mayShow(_ sampleBuffer: SampleBuffer) -> Bool { mayDraw || mayShowDirectly(sampleBuffer) }
 
   func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameDrawer? {
-    let isDecorated = decoration.isShown(in: area)
-    let (drawn, opacity) = state.withLock { ($0.decoration, $0.opacity) }
-    // A picture and what is over it are as transparent as one.
-    guard !isDecorated || opacity == .max, let memories,
-      let source = gravity.source(of: sampleBuffer, filling: area.size),
-      let memory = memories.memory(of: sampleBuffer, answered: { [weak self] in self?.didAnswer($0) }),
-      memory.answer != .refused
-    else { return nil }
-    var layer: DecorationLayer?
-    if isDecorated {
-      let isSame = drawn?.area == area && drawn?.revision == decoration.revision
-      layer = isSame ? drawn : DecorationLayer(decoration, in: area)
-    }
-    let frame = WaylandFrame(sampleBuffer, memory, source: source, under: layer)
-    return pictures.withLock { pictures in
-      guard send(frame, at: area.size) else { return nil }
-      pictures.show(sampleBuffer, gravity: gravity, at: area.size)
-      return .displayServer
-    }
-  }
-
-  /// Has the compositor read a frame, now or as soon as that has said that it can.
-  ///
-  /// - Returns: false when it cannot.
-  private func send(_ frame: WaylandFrame, at size: PictureSize) -> Bool {
-    state.withLock { state in
-      state.decoration = frame.decoration
-      switch frame.memory.answer {
-      case .refused: return false
-      case .awaited:
-        (state.asked, state.next) = ((frame, size), nil)
-        loop.flush()
-      case .accepted: send(Next(frame, at: size), &state)
-      }
-      return true
-    }
-  }
-
-  /// Called when the compositor has said whether it reads a memory. What it refuses is drawn by the program.
-  private func didAnswer(_ memory: WaylandFrameMemory) {
-    let mustDraw = state.withLock { state in
-      guard let asked = state.asked, asked.frame.memory === memory else { return false }
-      state.asked = nil
-      guard memory.answer == .accepted else { return true }
-      send(Next(asked.frame, at: asked.size), &state)
-      return false
-    }
-    if mustDraw { needsDisplay() }
+    if mayDraw { return draw(sampleBuffer, gravity: gravity, in: area) ? .openGL : nil }
+    return showDirectly(sampleBuffer, gravity: gravity, in: area) ? .displayServer : nil
   }
 
   /// The lowest row of a toolkit's window is a picture of its own, whose size would differ.

@@ -93,7 +93,8 @@ struct WaylandTileSurface {
     return true
   }
 
-  /// Attaches a picture for the next commit. Its lowest row, if it is a picture of its own, is shown at once.
+  /// Attaches a picture for the next commit, except for one that OpenGL attaches itself. Its lowest row, if it is a picture
+  /// of its own, is shown at once.
   ///
   /// - Parameter scale: the number of pixels in a unit.
   mutating func attach(_ picture: WaylandPicture, at place: Place, scale: Double) {
@@ -112,6 +113,7 @@ struct WaylandTileSurface {
     switch picture {
     case .image(let image): image.attach(to: main.surface)
     case .frame(let frame): frame.attach(to: main.surface)
+    case .drawn: break
     }
   }
 
@@ -127,6 +129,9 @@ struct WaylandTileSurface {
     object.setCoefficientsAndRange(colors.coefficients, colors.range)
     self.colors = (object, colors)
   }
+
+  /// The surface of the pictures, which OpenGL draws on.
+  var native: WaylandObject<WLSurface> { main.surface }
 
   /// Asks the compositor to say when it wants another picture than the one that is committed next.
   ///

@@ -100,14 +100,14 @@ final class X11Tile: ImageTile {
 
   /// OpenGL uses the connection on which pictures are sent, so that what both draw keeps its order.
   private static func graphics(_ connection: X11Connection, _ window: UInt32) -> GLTileSurface {
-    GLTileSurface { () throws(PipSinkError) in
+    GLTileSurface { _ throws(PipSinkError) in
       let cookie = xcb_get_window_attributes(connection.pointer, window)
       guard let attributes = connection.answer(cookie.sequence, as: xcb_get_window_attributes_reply_t.self) else {
         throw .system(.displayUnavailable(reason: "the X server does not tell the visual of a window"))
       }
       defer { free(attributes) }
       let display = try GLDisplay(.x11(connection.pointer, screen: Int32(connection.screenNumber)))
-      return try GLWindowSurface(display, window: window, visual: attributes.pointee.visual)
+      return try GLWindowSurface(display, .x11(window, visual: attributes.pointee.visual))
     }
   }
 
