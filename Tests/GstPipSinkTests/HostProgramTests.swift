@@ -56,28 +56,44 @@ struct HostProgramTests {
     #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
   }
 
-  @Test func aProgramIsToldWhenItsFramesWereOnTheScreen() async throws {
-    let server = try await XServer()
+  /// Starts a Python program that shows a test picture with the element, `sink`, in picture-in-picture.
+  ///
+  /// - Parameters:
+  ///   - source: properties of the test picture.
+  ///   - sink: properties of the element.
+  ///   - body: what the program does with `pipeline`, `sink` and `stats`, which returns a number of the statistics.
+  private func start(
+    source: String, sink: String = "", on server: XServer, _ body: String
+  ) throws -> RunningProgram {
     let script = """
-      import gi
+      import gi, signal, time
       gi.require_version("Gst", "1.0")
       from gi.repository import Gst
       Gst.init(None)
       pipeline = Gst.parse_launch(
-          "videotestsrc is-live=true num-buffers=60 ! video/x-raw,width=320,height=180,framerate=30/1 "
-          "! pipsink name=sink mode=pip")
+          "videotestsrc is-live=true \(source) ! video/x-raw,width=320,height=180,framerate=30/1 "
+          "! pipsink name=sink mode=pip \(sink)")
       sink = pipeline.get_by_name("sink")
+      def stats(name):
+          return sink.get_property("stats").get_uint64(name).value
+
+      """
+    return try RunningProgram(
+      "/usr/bin/python3", ["-c", script + body],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+  }
+
+  @Test func aProgramIsToldWhenItsFramesWereOnTheScreen() async throws {
+    let server = try await XServer()
+    let body = """
       names = ["screen-latency", "screen-latency-p99", "missed-refreshes"]
-      print(*[sink.get_property("stats").get_uint64(name).value for name in names])
+      print(*map(stats, names))
       pipeline.set_state(Gst.State.PLAYING)
       pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-      print(*[sink.get_property("stats").get_uint64(name).value for name in names])
+      print(*map(stats, names))
       pipeline.set_state(Gst.State.NULL)
       """
-    let result = try await RunningProgram(
-      "/usr/bin/python3", ["-c", script],
-      environment: server.environment.merging(try Plugin.environment(folder)) { $1 }
-    ).result(seconds: 60)
+    let result = try await start(source: "num-buffers=60", on: server, body).result(seconds: 60)
     let lines = result.output.split(separator: "\n").map { $0.split(separator: " ").compactMap { UInt64($0) } }
     try #require(lines.count == 2 && lines.allSatisfy { $0.count == 3 }, "\(result.output) \(result.errors)")
     #expect(lines[0] == [0, 0, 0])
@@ -87,26 +103,15 @@ struct HostProgramTests {
   /// The colour shows that there is a picture, and the count who has drawn it.
   @Test(arguments: ["auto", "cpu", "gl"])
   func theElementSaysWhoDraws(renderer: String) async throws {
-    let server = try await XServer()
-    let script = """
-      import gi, signal, time
-      gi.require_version("Gst", "1.0")
-      from gi.repository import Gst
-      Gst.init(None)
-      pipeline = Gst.parse_launch(
-          "videotestsrc is-live=true pattern=red ! video/x-raw,width=320,height=180,framerate=30/1 "
-          "! pipsink name=sink mode=pip \(renderer == "auto" ? "" : "renderer=" + renderer)")
-      sink = pipeline.get_by_name("sink")
+    let (server, property) = (try await XServer(), renderer == "auto" ? "" : "renderer=\(renderer)")
+    let body = """
       pipeline.set_state(Gst.State.PLAYING)
-      while sink.get_property("stats").get_uint64("pip").value < 20:
+      while stats("pip") < 20:
           time.sleep(0.05)
-      stats = sink.get_property("stats")
-      print(sink.get_property("renderer").value_nick, stats.get_uint64("drawn-by-opengl").value > 0, flush=True)
+      print(sink.get_property("renderer").value_nick, stats("drawn-by-opengl") > 0, flush=True)
       signal.pause()
       """
-    let program = try RunningProgram(
-      "/usr/bin/python3", ["-c", script],
-      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let program = try start(source: "pattern=red", sink: property, on: server, body)
     let window = try await server.window("Picture-in-Picture: sink")
     #expect(await eventually { program.output == "\(renderer) \(renderer == "gl" ? "True" : "False")\n" })
     let pixel = try await server.screenshot(of: window.id).pixel(100, 60)

@@ -82,6 +82,24 @@ import Testing
     await session.stop()
   }
 
+  @Test func aFilmIsPlayedBesideAFileThatHasNoSubtitles() async throws {
+    let folder = try TemporaryFolder()
+    try await makeFilm(folder.path("film.mkv"), embedded: nil)
+    try "These are no subtitles.\n".write(toFile: folder.path("film.srt"), atomically: true, encoding: .utf8)
+    let session = try PictureInPictureSession(VideoEngine(), OffscreenDisplay(), .init())
+    let warnings = Locked<[String]>([])
+    session.observeEvents { event in
+      if case .engine(.warning(let element, _, _)) = event { warnings.withLock { $0.append(element) } }
+    }
+    try await session.start()
+    try session.startStream("film", uri: folder.url.appendingPathComponent("film.mkv").absoluteString)
+    #expect(await eventually { session.engine.info(of: "film")?.state == .ended })
+    // A busy machine drops late frames.
+    #expect(try #require(session.router.renderStatistics(of: "film")).received > 0)
+    #expect(await eventually { warnings.withLock { $0.contains { $0.contains("subparse") } } })
+    await session.stop()
+  }
+
   @Test func captionsAreHiddenUntilTheyAreWantedAgain() async throws {
     let display = try OffscreenDisplay()
     let session = try PictureInPictureSession(.text(Self.video + "a"), display: display)

@@ -64,7 +64,7 @@ extension VideoEngine {
 
   /// The path of the file with subtitles that has the name of a film's file but for the extension; nil where there is
   /// none.
-  static func subtitleFile(beside uri: String) -> String? {
+  private static func subtitleFile(beside uri: String) -> String? {
     guard let name = g_filename_from_uri(uri, nil, nil) else { return nil }
     defer { g_free(name) }
     let path = String(cString: name)
