@@ -46,6 +46,24 @@ import Testing
     engine.withUnsafeElement(named: name) { _ in true } ?? false
   }
 
+  /// An error ends the state change of the whole pipeline.
+  @Test func anErrorThatIsNothingToAStreamDoesNotEndItsStart() async throws {
+    // It comes when the start has been requested, and while the stream waits for its first frame.
+    let failing = "fakesrc ! identity sleep-time=300000 ! identity name=other error-after=1 ! fakesink async=false"
+    let slow = Self.good(frames: 3).replacing("! appsink", with: "! identity sleep-time=800000 ! appsink sync=false")
+    let engine = try VideoEngine(.text("\(slow) \(failing)"))
+    let (good, events) = (CountingConsumer(), engine.events())
+    try await engine.start { _ in good }
+    for await event in events {
+      guard case .warning(let element, _, _) = event else { continue }
+      #expect(element == "other")
+      break
+    }
+    #expect(await eventually { engine.playState(of: "good") == .ended })
+    #expect(good.sampleBuffers.count == 3)
+    await engine.stop()
+  }
+
   @Test func aStreamThatRefusesWhatItGetsIsTakenOutSoThatTheOthersCanPauseAndGoOn() async throws {
     for description in ["\(Self.refused) \(Self.good())", "\(Self.good()) \(Self.refused)"] {
       try await run(description) { engine, good in

@@ -69,22 +69,25 @@ extension PipelineRun {
     }
   }
 
+  /// Handles an error. It also ends the state change that the pipeline is in (GstBin gives up the preroll), so the state
+  /// is requested again for those that go on, even when the error is nothing to them.
   private func handleError(_ message: UnsafeMutablePointer<GstMessage>) {
     guard let source = message.pointee.src else { return }
     let posted = BusMessage.error(in: message, readsFiles: pipeline.readsFiles)
     // Elements that were removed may still post errors.
     guard pipeline.contains(source) else {
       logger.debug("error after a stream's end: \(posted)")
-      return
+      return updateState()
     }
     let dependent = pipeline.streams(dependingOn: source)
     guard !dependent.isEmpty else {
-      if removeAudio(source, after: posted, isRunning: true) { return updateState() }
       // No stream has failed; the element may belong to a recording, for instance.
-      if case .pipeline(.elementFailed(let element, let text, let detail, _)) = posted {
+      if !removeAudio(source, after: posted, isRunning: true),
+        case .pipeline(.elementFailed(let element, let text, let detail, _)) = posted
+      {
         send(.warning(element: element, message: text, detail: detail))
       }
-      return
+      return updateState()
     }
     let missing = progress.withLock { $0.missingPlugins }
     fail(dependent, pipeline.cause(of: posted, affected: dependent, missingPlugins: missing))
@@ -103,7 +106,6 @@ extension PipelineRun {
     noteBroken(streams, error)
     guard isolateBroken() else { return }
     audioOutputs.removeLost()
-    // A failed preroll ends the pipeline's state change, so the state is requested again.
     updateState()
   }
 }
