@@ -113,27 +113,27 @@ struct GLTileTests {
     let all = PictureRect(x: 0, y: 0, width: 640, height: 480)
     let overlay = WindowOverlay()
     let show = { (surface: GLTileSurface) in surface.show(frame, gravity: .resize, in: all, under: overlay) }
-    #expect(!show(surface))
-    #expect(show(surface) && show(surface))
+    #expect(show(surface) == .needsImage)
+    for _ in 0..<2 { #expect(show(surface) == .shown(by: .openGL)) }
     #expect(made.withLock { $0 } == 2)
     let environment = server.environment
     #expect(try await eventually { try await XServer.screenshot(environment: environment).isPlain(Self.red) })
-    // The window is gone.
+    // Nobody sees what is drawn on a window that has been left.
     surface.end()
-    #expect(!show(surface))
+    #expect(show(surface) == .leftOut)
     #expect(made.withLock { $0 } == 2)
 
     let failing = GLTileSurface { _ throws(PipSinkError) in
       made.withLock { $0 += 1 }
       throw GLLibrary.unavailable("the test has none")
     }
-    for _ in 0..<5 { #expect(!show(failing)) }
+    for _ in 0..<5 { #expect(show(failing) == .needsImage) }
     #expect(made.withLock { $0 } == 5)
     // Another window does not help.
     let following = GLTileSurface(following: failing) { _ throws(PipSinkError) in
       throw GLLibrary.unavailable("nobody asks for it")
     }
-    #expect(following.hasFailed && !show(following) && !surface.hasFailed)
+    #expect(following.hasFailed && show(following) == .needsImage && !surface.hasFailed)
     withExtendedLifetime(connection) {}
   }
 

@@ -62,6 +62,8 @@ struct HoldingCompositor {
 /// A white square in the corner of the picture, for as long as it is there.
 final class WhiteSquare: PictureDecoration {
   let isThere: Locked<Bool>
+  /// Called, once, while it is drawn.
+  let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
 
   init(isThere: Bool) { self.isThere = Locked(isThere) }
 
@@ -71,6 +73,7 @@ final class WhiteSquare: PictureDecoration {
   func draw(
     on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void
   ) {
+    meanwhile.exchange(nil)?()
     guard isShown(in: area) else { return }
     willDraw(PictureRect(x: 0, y: 0, width: 8, height: 8))
     for row in 0..<8 { (pixels + row * stride).update(repeating: 255, count: 8 * 4) }

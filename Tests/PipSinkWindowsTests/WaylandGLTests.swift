@@ -135,6 +135,38 @@ struct WaylandGLTests {
     #expect(tile.convertedFrameCount == 0)
   }
 
+  /// What is wanted of the surface in that moment has to wait until OpenGL has committed it.
+  @Test func aTileIsMovedHiddenAndLeavesItsWindowWhileAFrameIsBeingDrawn() async throws {
+    let square = WhiteSquare(isThere: true)
+    let place = try await Place(square)
+    let tile = place.tile
+    var number = 0
+    let show = { (frame: SampleBuffer, work: @escaping @Sendable () -> Void) in
+      // The square is drawn again for each place of the tile.
+      number += 1
+      tile.rectangle = PictureRect(x: 100 + number, y: 50, width: 320, height: 180)
+      _ = square.meanwhile.exchange(work)
+      try await place.show(frame)
+      #expect(square.meanwhile.withLock { $0 } == nil)
+    }
+    let (red, green, blue) = (
+      try PlainFrame.make(Self.red, 64, 36), try PlainFrame.make(Self.green, 64, 36),
+      try PlainFrame.make(Self.blue, 64, 36)
+    )
+    try await show(red) { tile.rectangle = PictureRect(x: 200, y: 300, width: 480, height: 270) }
+    #expect(try await place.shows(Self.red, in: PictureRect(x: 220, y: 320, width: 460, height: 250)))
+    #expect(try await place.shows([0, 0, 0], in: PictureRect(x: 100, y: 50, width: 400, height: 180)))
+    try await show(green) { tile.rectangle = nil }
+    try await place.redraw()
+    #expect(try await place.shows([0, 0, 0], in: PictureRect(x: 100, y: 50, width: 580, height: 520)))
+    // Nobody waits for OpenGL on the thread that draws.
+    try await show(blue) { Task.detached { tile.detach() } }
+    #expect(await eventually { tile.state.withLock { $0.surface == nil } })
+    try await place.redraw()
+    #expect(try await place.shows([0, 0, 0], in: PictureRect(x: 100, y: 50, width: 580, height: 520)))
+    #expect(tile.convertedFrameCount == 0)
+  }
+
   @Test func aTileMovesAndLeavesItsWindowWhileOpenGLDraws() async throws {
     let place = try await Place()
     let (tile, mustEnd, count) = (place.tile, Locked(false), Locked(0))

@@ -45,8 +45,8 @@ protocol ImageTile: WindowTile {
   /// Shows a frame and the decoration without an image, and notes that in the pictures. It is called without any lock, on
   /// the presenting thread.
   ///
-  /// - Returns: who makes the picture; nil when the frame has to be drawn on an image.
-  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameDrawer?
+  /// - Returns: what became of the frame.
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameOutcome
 
   /// Called, without any lock, when the server reads all images.
   ///
@@ -72,10 +72,13 @@ extension ImageTile {
       guard let area = try area() else { return nil }
       if mayShow(sampleBuffer), sampleBuffer.isPlain {
         let revision = decoration.revision
-        if let drawer = show(sampleBuffer, gravity: gravity, in: area) {
+        switch show(sampleBuffer, gravity: gravity, in: area) {
+        case .shown(let drawer):
           // The decoration may be new since then.
           if decoration.revision != revision { redraw() }
           return drawer
+        case .leftOut: return nil
+        case .needsImage: break
         }
       }
       let size = imageSize(for: sampleBuffer, gravity, in: area)

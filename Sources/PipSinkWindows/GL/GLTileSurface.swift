@@ -52,22 +52,23 @@ final class GLTileSurface: Sendable {
   ///   - gravity: how the frame is fitted into the window.
   ///   - area: the window's rectangle in its parent, in pixels.
   ///   - decoration: what is drawn over the frame.
-  /// - Returns: false when the processor has to draw the frame.
+  /// - Returns: `.leftOut` after ``end(_:)``.
   func show(
     _ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect, under decoration: any PictureDecoration
-  ) -> Bool {
-    let mayDraw = state.withLock { state in
-      guard !state.isBusy, !state.hasEnded, state.failureCount < Self.failureLimit else { return false }
+  ) -> FrameOutcome {
+    let reason = state.withLock { state -> FrameOutcome? in
+      if state.hasEnded { return .leftOut }
+      guard !state.isBusy, state.failureCount < Self.failureLimit else { return .needsImage }
       state.isBusy = true
-      return true
+      return nil
     }
-    guard mayDraw else { return false }
+    if let reason { return reason }
     var (surface, layer) = state.withLock { ($0.surface, $0.layer) }
     defer { giveBack(surface, layer) }
     do {
       let used = try surface ?? make(area.size)
       surface = used
-      guard used.canShow(sampleBuffer) else { return false }
+      guard used.canShow(sampleBuffer) else { return .needsImage }
       if !decoration.isShown(in: area) {
         layer = nil
       } else if layer?.area != area || layer?.revision != decoration.revision {
@@ -75,12 +76,12 @@ final class GLTileSurface: Sendable {
       }
       try used.show(sampleBuffer, gravity: gravity, size: area.size, under: layer)
       noteShown(by: used)
-      return true
+      return .shown(by: .openGL)
     } catch {
       surface?.destroy()
       surface = nil
       noteFailure("\(error)")
-      return false
+      return .needsImage
     }
   }
 

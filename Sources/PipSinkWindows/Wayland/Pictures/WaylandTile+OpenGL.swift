@@ -25,18 +25,16 @@ extension WaylandTile {
 
   /// Draws a frame with what is over it. If the compositor does not want one yet, the layer is asked for its newest one
   /// as soon as it does.
-  ///
-  /// - Returns: false when the processor has to draw the frame.
-  func draw(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> Bool {
+  func draw(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameOutcome {
     let frame = ScreenTime.Frame(sampleBuffer)
     // Before anybody wants another decoration over the frame, it must be known that there is no image of it.
     pictures.withLock { $0.show(sampleBuffer, gravity: gravity, at: area.size) }
-    guard let turn = state.withLock({ begin(frame, at: area.size, &$0) }) else { return true }
-    let isDrawn = turn.graphics.show(sampleBuffer, gravity: gravity, in: area, under: decoration)
-    let mustAsk = state.withLock { end(turn, isDrawn: isDrawn, &$0) }
+    guard let turn = state.withLock({ begin(frame, at: area.size, &$0) }) else { return .leftOut }
+    let outcome = turn.graphics.show(sampleBuffer, gravity: gravity, in: area, under: decoration)
+    let mustAsk = state.withLock { end(turn, isDrawn: outcome == .shown(by: .openGL), &$0) }
     loop.flush()
     if mustAsk { needsDisplay() }
-    return isDrawn
+    return outcome
   }
 
   /// A frame that is being drawn.

@@ -298,9 +298,9 @@ final class WaylandTile: ImageTile {
 
   func mayShow(_ sampleBuffer: SampleBuffer) -> Bool { mayDraw || mayShowDirectly(sampleBuffer) }
 
-  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameDrawer? {
-    if mayDraw { return draw(sampleBuffer, gravity: gravity, in: area) ? .openGL : nil }
-    return showDirectly(sampleBuffer, gravity: gravity, in: area) ? .displayServer : nil
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameOutcome {
+    if mayDraw { return draw(sampleBuffer, gravity: gravity, in: area) }
+    return showDirectly(sampleBuffer, gravity: gravity, in: area) ? .shown(by: .displayServer) : .needsImage
   }
 
   /// The lowest row of a toolkit's window is a picture of its own, whose size would differ.

@@ -240,8 +240,10 @@ final class X11Tile: ImageTile {
 
   func mayShow(_ sampleBuffer: SampleBuffer) -> Bool { graphics != nil }
 
-  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameDrawer? {
-    guard let graphics, graphics.show(sampleBuffer, gravity: gravity, in: area, under: decoration) else { return nil }
+  func show(_ sampleBuffer: SampleBuffer, gravity: VideoGravity, in area: PictureRect) -> FrameOutcome {
+    guard let graphics else { return .needsImage }
+    let outcome = graphics.show(sampleBuffer, gravity: gravity, in: area, under: decoration)
+    guard case .shown = outcome else { return outcome }
     pictures.withLock { $0.show(sampleBuffer, gravity: gravity, at: area.size) }
     if screenTimes.isWanted, let refreshes, let frame = ScreenTime.Frame(sampleBuffer) {
       // There are no images whose errors could be told here, and the next frame finds out when the server has gone.
@@ -249,7 +251,7 @@ final class X11Tile: ImageTile {
       refreshes.ask(for: frame)
       connection.flushUnread()
     }
-    return .openGL
+    return outcome
   }
 
   func send(_ image: X11Image, at size: PictureSize, showing frame: ScreenTime.Frame?) throws(RenderingError) {
