@@ -133,6 +133,8 @@ share = $(DESTDIR)$(PREFIX)/share
 # debhelper strips the packages itself, and keeps the debug symbols for a package of their own.
 STRIP_OPTION = -s
 desktop_entries = pipsink-demo.desktop pipsink-open.desktop
+languages = $(shell cat po/LINGUAS)
+translation = $(share)/locale/$(1)/LC_MESSAGES/pipsink.mo
 
 install-build: dependencies
 	$(install_build) --product gstpipsink
@@ -144,6 +146,8 @@ install: install-build
 	install -D -m 644 -t $(share)/pipsink/pipelines pipelines/*.launch
 	install -D -m 644 -t $(share)/man/man1 docs/pipsink-demo.1
 	install -D -m 644 -t $(share)/man/man7 docs/pipsink.7
+	install -d $(foreach language,$(languages),$(dir $(call translation,$(language))))
+	$(foreach language,$(languages),msgfmt -o $(call translation,$(language)) po/$(language).po &&) true
 	install -d $(share)/bash-completion/completions $(share)/zsh/vendor-completions $(share)/fish/vendor_completions.d
 	$(install_products)/pipsink-demo --generate-completion-script bash | sed '1{/^#!/d}' \
 	  > $(share)/bash-completion/completions/pipsink-demo
@@ -160,6 +164,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/pipsink-demo $(DESTDIR)$(plugin_folder)/libgstpipsink.so
 	rm -f $(addprefix $(share)/pipsink/,$(wildcard pipelines/*.launch))
 	rm -f $(share)/man/man1/pipsink-demo.1 $(share)/man/man7/pipsink.7
+	rm -f $(foreach language,$(languages),$(call translation,$(language)))
 	rm -f $(share)/bash-completion/completions/pipsink-demo $(share)/zsh/vendor-completions/_pipsink-demo
 	rm -f $(share)/fish/vendor_completions.d/pipsink-demo.fish
 	rm -f $(addprefix $(share)/applications/,$(desktop_entries)) $(share)/icons/hicolor/scalable/apps/pipsink-demo.svg

@@ -10,7 +10,7 @@ set -eu
 packages="
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libyuv-dev pkg-config gcc make
   libxcb-shm0-dev libxcb-present-dev libxcb-randr0-dev libxcb-shape0-dev libxcb-xkb-dev libxkbcommon-x11-dev libwayland-dev
-  libpango1.0-dev libglib2.0-dev libcurl4-openssl-dev libegl-dev libgles-dev
+  libpango1.0-dev libglib2.0-dev libcurl4-openssl-dev libegl-dev libgles-dev gettext
 "
 demo_packages="
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x

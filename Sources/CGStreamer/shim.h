@@ -1,5 +1,5 @@
-// GStreamer's headers, and the few things in them that Swift cannot import:
-// cast macros and variadic functions.
+// GStreamer's headers, those of gettext, and the few things in them that Swift cannot
+// import: cast macros and variadic functions.
 #ifndef PIPSINK_CGSTREAMER_SHIM_H
 #define PIPSINK_CGSTREAMER_SHIM_H
 
@@ -11,6 +11,7 @@
 #include <gst/pbutils/missing-plugins.h>
 #include <gst/video/colorbalance.h>
 #include <gst/video/video.h>
+#include <libintl.h>
 
 /// GST_CLOCK_TIME_NONE is a cast in a macro, which Swift does not import.
 static const GstClockTime PIPSINK_CLOCK_TIME_NONE = GST_CLOCK_TIME_NONE;

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import PipSink
 import PipSinkCommandLine
 
@@ -15,6 +16,8 @@ struct PipSinkDemo: AsyncParsableCommand {
 enum Program {
   @MainActor
   static func main() {
+    // What windows show is in the user's language.
+    setlocale(LC_MESSAGES, "")
     CommandLineProgram.run(PipSinkDemo.self) { arguments in
       let commands = PipSinkDemo.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
       if let message = UnknownCommand.message(for: arguments, commands: commands) { throw ValidationError(message) }

@@ -22,17 +22,40 @@ struct AccessibilityTests {
     let demo: RunningProgram
     private let folder: TemporaryFolder
 
-    init() async throws {
+    /// - Parameter language: the user's language; nil for none.
+    init(in language: String? = nil) async throws {
       folder = try TemporaryFolder()
       // The user's settings and the bus of assistive technology are in this folder.
       let path = folder.url.path
-      bus = try await SessionBus(environment: [
+      var environment = [
         "HOME": path, "XDG_RUNTIME_DIR": path, "XDG_CONFIG_HOME": path, "XDG_CACHE_HOME": path,
-      ])
+      ]
+      if let language { environment.merge(try await Self.install(language, in: folder)) { $1 } }
+      bus = try await SessionBus(environment: environment)
       server = try await XServer()
       demo = try await bus.startSession(
         [AccessibilityTests.source, "--mode", "pip", "--pip-controls=call"], on: server)
       _ = try await server.window("Picture-in-Picture")
+    }
+
+    /// Makes the locale of a language, and all translations.
+    ///
+    /// - Returns: the environment that has them.
+    private static func install(_ language: String, in folder: TemporaryFolder) async throws -> [String: String] {
+      let locale = "\(language).UTF-8"
+      var commands = [("localedef", ["-f", "UTF-8", "-i", language, folder.path(locale)])]
+      for catalog in ["de", "zh_CN"] {
+        let texts = folder.path("share/locale/\(catalog)/LC_MESSAGES")
+        try FileManager.default.createDirectory(atPath: texts, withIntermediateDirectories: true)
+        let source = Demo.root.appendingPathComponent("po/\(catalog).po").path
+        commands.append(("msgfmt", ["-o", "\(texts)/pipsink.mo", source]))
+      }
+      for (tool, arguments) in commands {
+        let result = try await RunningProgram("/usr/bin/\(tool)", arguments).result()
+        try #require(result.status == 0, "\(result.errors)")
+      }
+      let folders = ProcessInfo.processInfo.environment["XDG_DATA_DIRS"] ?? "/usr/local/share:/usr/share"
+      return ["LOCPATH": folder.url.path, "LC_ALL": locale, "XDG_DATA_DIRS": "\(folder.path("share")):\(folders)"]
     }
 
     /// Says that assistive technology runs, as a screen reader does.
@@ -95,6 +118,40 @@ struct AccessibilityTests {
     #expect(try await desktop.tool("press", "Vote") == ["False"])
     #expect(try await desktop.tool("press", "Hang up") == ["True"])
     let result = try await desktop.demo.result(seconds: 60)
+    #expect(result.status == 0, "\(result.errors)")
+    desktop.server.stop()
+  }
+
+  @Test(
+    .enabled(if: isInstalled, "at-spi2-core is not installed"),
+    arguments: [
+      (
+        "de_DE", "Kamera ist aus. Mikrofon ist aus", "Hand heben",
+        ["button | Auflegen", "toggle button | Vollbild | checkable", "button | Zurück zur App", "button | Schließen"]
+      ),
+      (
+        "zh_CN", "摄像头已关闭. 麦克风已关闭", "举手",
+        ["button | 挂断", "toggle button | 全屏 | checkable", "button | 返回应用", "button | 关闭"]
+      ),
+      (
+        "fr_FR", "Camera is off. Microphone is off", "Raise hand",
+        ["button | Hang up", "toggle button | Fullscreen | checkable", "button | Back to the app", "button | Close"]
+      ),
+    ] as [(language: String, description: String, hand: String, controls: [String])])
+  func whatPeopleReadAndHearIsInTheirLanguage(
+    language: String, description: String, hand: String, controls: [String]
+  ) async throws {
+    let desktop = try await Desktop(in: language)
+    try await desktop.enable()
+    for method in ["SetCameraState", "SetMicrophoneState"] {
+      #expect(try await desktop.bus.call(method, "a", "off").status == 0)
+    }
+    try await desktop.expect(
+      [
+        "application | PipSink", "  window | Picture-in-Picture: a", "    video | a | \(description)",
+        "    toggle button | \(hand) | checkable",
+      ] + controls.map { "    \($0)" })
+    let result = try await desktop.bus.quit(desktop.demo)
     #expect(result.status == 0, "\(result.errors)")
     desktop.server.stop()
   }

@@ -50,6 +50,7 @@ import Testing
       "usr/share/pipsink/pipelines/webcam.launch", "usr/share/bash-completion/completions/pipsink-demo",
       "usr/share/applications/pipsink-demo.desktop", "usr/share/applications/pipsink-open.desktop",
       "usr/share/icons/hicolor/scalable/apps/pipsink-demo.svg", "usr/share/metainfo/org.pipsink.demo.metainfo.xml",
+      "usr/share/locale/de/LC_MESSAGES/pipsink.mo", "usr/share/locale/zh_CN/LC_MESSAGES/pipsink.mo",
     ] { #expect(installed.contains(name), "\(name)") }
     #expect(installed.contains { $0.hasSuffix("/gstreamer-1.0/libgstpipsink.so") })
     #expect(!installed.contains { $0.contains("bench") })

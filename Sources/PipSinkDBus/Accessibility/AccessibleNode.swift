@@ -138,10 +138,10 @@ struct AccessibleTree: Equatable, Sendable {
   private static func description(of place: PictureInPicturePlace) -> String {
     let participant = place.participant
     let parts: [String?] = [
-      place.placeholder?.text, participant.isMicrophoneOff ? "Microphone is off" : nil,
-      participant.isSpeaking ? "Speaking" : nil,
-      participant.connectionQuality == .fair || participant.connectionQuality == .poor
-        ? "Connection is \(participant.connectionQuality.rawValue)" : nil,
+      place.placeholder?.text, participant.isMicrophoneOff ? translated("Microphone is off") : nil,
+      participant.isSpeaking ? translated("Speaking") : nil,
+      participant.connectionQuality == .fair ? translated("Connection is fair") : nil,
+      participant.connectionQuality == .poor ? translated("Connection is poor") : nil,
       participant.caption.isEmpty ? nil : participant.caption,
     ]
     return parts.compactMap(\.self).joined(separator: ". ")

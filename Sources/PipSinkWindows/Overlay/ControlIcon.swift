@@ -3,38 +3,12 @@ import PipSink
 
 /// The icons on the buttons over streams, and those of the marks.
 ///
-/// They are drawn by this code, because icon themes may be missing. The raw value is the button's tooltip and its label
-/// for assistive technology.
-package enum ControlIcon: String {
-  case play = "Play"
-  case pause = "Pause"
-  case pictureInPicture = "Picture-in-picture"
-  case backToApp = "Back to the app"
-  case close = "Close"
-  case sound = "Mute"
-  case muted = "Unmute"
-  case hideCaptions = "Hide the captions"
-  case showCaptions = "Show the captions"
-  case previous = "Previous stream"
-  case next = "Next stream"
-  case back = "Skip backward"
-  case forward = "Skip forward"
-  case layout = "Change the layout"
-  case fullscreen = "Fullscreen"
-  case leaveFullscreen = "Leave fullscreen"
-  case changeSize = "Change the size"
-  case letPointerThrough = "Let the pointer through"
-  case takePointer = "Take the pointer again"
-  case microphoneOff = "The microphone is off"
-  case turnMicrophoneOff = "Turn the microphone off"
-  case turnMicrophoneOn = "Turn the microphone on"
-  case turnCameraOff = "Turn the camera off"
-  case turnCameraOn = "Turn the camera on"
-  case hangUp = "Leave the call"
-  case raiseHand = "Raise your hand"
-  case lowerHand = "Lower your hand"
-  case connectionFair = "The connection is not good"
-  case connectionPoor = "The connection is poor"
+/// They are drawn by this code, because icon themes may be missing.
+package enum ControlIcon {
+  case play, pause, pictureInPicture, backToApp, close, sound, muted, hideCaptions, showCaptions, previous, next, back,
+    forward, layout, fullscreen, leaveFullscreen, changeSize, letPointerThrough, takePointer, microphoneOff,
+    turnMicrophoneOff, turnMicrophoneOn, turnCameraOff, turnCameraOn, hangUp, raiseHand, lowerHand, connectionFair,
+    connectionPoor
 
   /// Chooses the icon of a picture-in-picture control in its current state; nil for a control of the app's.
   package init?(_ control: PictureInPictureControl) {

@@ -115,16 +115,7 @@ private enum IconTheme {
   }
 
   /// The folders with themes.
-  private static let folders: [String] = {
-    var folders: [String] = []
-    if let own = g_get_user_data_dir() { folders.append(String(cString: own)) }
-    var next = g_get_system_data_dirs()
-    while let folder = next?.pointee {
-      folders.append(String(cString: folder))
-      next = next?.successor()
-    }
-    return folders.map { "\($0)/icons" }
-  }()
+  private static let folders = DataFolders.all.map { "\($0)/icons" }
 
   /// Looks in a theme, and then in those that have what it lacks.
   private static func path(ofIcon name: String, in theme: String, _ visited: inout Set<String>) -> String? {

@@ -28,28 +28,28 @@ public struct PictureInPictureControl: Equatable, Sendable {
 }
 
 extension PictureInPictureControl {
-  /// What the control is called for people, in English where the app gives no label.
+  /// What the control is called for people, in the user's language where the app gives no label.
   package var name: String {
     if let label, !label.isEmpty { return label }
     return switch action {
-    case .playPause: isOn == false ? "Play" : "Pause"
-    case .backToApp: "Back to the app"
-    case .close: "Close"
-    case .mute: "Mute"
-    case .captions: "Captions"
-    case .previousStream: "Previous"
-    case .nextStream: "Next"
-    case .skipBackward: "Skip backward"
-    case .skipForward: "Skip forward"
-    case .seek: "Position"
-    case .changeLayout: "Change the layout"
-    case .fullscreen: "Fullscreen"
-    case .changeSize: "Change the size"
-    case .clickThrough: "Let the pointer through"
-    case .microphone: "Microphone"
-    case .camera: "Camera"
-    case .hangUp: "Hang up"
-    case .raiseHand: "Raise hand"
+    case .playPause: isOn == false ? translated("Play") : translated("Pause")
+    case .backToApp: translated("Back to the app")
+    case .close: translated("Close")
+    case .mute: translated("Mute")
+    case .captions: translated("Captions")
+    case .previousStream: translated("Previous")
+    case .nextStream: translated("Next")
+    case .skipBackward: translated("Skip backward")
+    case .skipForward: translated("Skip forward")
+    case .seek: translated("Position")
+    case .changeLayout: translated("Change the layout")
+    case .fullscreen: translated("Fullscreen")
+    case .changeSize: translated("Change the size")
+    case .clickThrough: translated("Let the pointer through")
+    case .microphone: translated("Microphone")
+    case .camera: translated("Camera")
+    case .hangUp: translated("Hang up")
+    case .raiseHand: translated("Raise hand")
     case .custom(let name): name
     }
   }
