@@ -221,11 +221,21 @@ final class GTKWidgetWindow: NativeWindow {
   func remove(_ tile: any WindowTile) { tiles.remove(tile) }
   func flush() { tiles.flush() }
 
-  var animates: Bool {
-    var value = GValue()
-    defer { g_value_unset(&value) }
-    let settings = UnsafeMutableRawPointer(gtk_settings_get_for_screen(gtk_widget_get_screen(widget)))
-    g_object_get_property(settings?.assumingMemoryBound(to: GObject.self), "gtk-enable-animations", &value)
-    return g_value_get_boolean(&value) != 0
+  var look: DesktopLook {
+    let settings = UnsafeMutableRawPointer(gtk_settings_get_for_screen(gtk_widget_get_screen(widget)))?
+      .assumingMemoryBound(to: GObject.self)
+    func read<Result>(_ name: String, _ body: (inout GValue) -> Result) -> Result {
+      var value = GValue()
+      defer { g_value_unset(&value) }
+      g_object_get_property(settings, name, &value)
+      return body(&value)
+    }
+    var look = DesktopLook()
+    look.animates = read("gtk-enable-animations") { g_value_get_boolean(&$0) != 0 }
+    look.textScale = DesktopLook.textScale(resolution: read("gtk-xft-dpi") { Int(g_value_get_int(&$0)) })
+    look.hasHighContrast = read("gtk-theme-name") { value in
+      g_value_get_string(&value).map { DesktopLook.hasHighContrast(theme: String(cString: $0)) } ?? false
+    }
+    return look
   }
 }

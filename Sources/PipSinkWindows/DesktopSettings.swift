@@ -2,13 +2,31 @@ import CWindows
 
 /// Settings that the user has chosen for all programs on the desktop.
 enum DesktopSettings {
-  /// Whether the user wants animations.
+  /// How windows look.
   ///
-  /// No toolkit is loaded that could be asked, so this reads the places where desktops store the setting: GTK's
-  /// settings files, which Plasma and others also write, and GNOME's settings when GNOME is the desktop. On X11 the
-  /// setting also arrives through XSETTINGS, which ``X11WindowEvents`` reads.
-  static var wantsAnimations: Bool {
-    !gtkVersions.contains { isSwitchedOff(inFileOf: $0) } && gnomeWantsAnimations
+  /// No toolkit is loaded that could be asked, so this reads the places where desktops store the settings: GTK's
+  /// settings files, which Plasma and others also write, and GNOME's settings when GNOME is the desktop. On X11 some of
+  /// them also arrive through XSETTINGS, which ``X11WindowEvents`` reads.
+  static var look: DesktopLook {
+    var look = DesktopLook()
+    for version in gtkVersions {
+      if isSwitchedOff(inFileOf: version) { look.animates = false }
+      let theme = setting("gtk-theme-name", inFileOf: version)
+      if theme.map({ DesktopLook.hasHighContrast(theme: $0) }) == true { look.hasHighContrast = true }
+    }
+    if let settings = gnome.pointer {
+      if g_settings_get_boolean(settings, "enable-animations") == 0 { look.animates = false }
+      look.textScale = DesktopLook.textScale(g_settings_get_double(settings, "text-scaling-factor"))
+      if gnomeHasHighContrast { look.hasHighContrast = true }
+    }
+    return look
+  }
+
+  private static var gnomeHasHighContrast: Bool {
+    if let settings = gnomeAccessibility.pointer, g_settings_get_boolean(settings, "high-contrast") != 0 { return true }
+    guard let settings = gnome.pointer, let name = g_settings_get_string(settings, "gtk-theme") else { return false }
+    defer { g_free(name) }
+    return DesktopLook.hasHighContrast(theme: String(cString: name))
   }
 
   /// The name of the icon theme, from the same places; nil where none of them has it.
@@ -31,10 +49,6 @@ enum DesktopSettings {
     return KeyFile(from: "\(String(cString: folder))/\(version)/settings.ini")?.text("Settings", key)
   }
 
-  private static var gnomeWantsAnimations: Bool {
-    gnome.pointer.map { g_settings_get_boolean($0, "enable-animations") != 0 } ?? true
-  }
-
   /// GNOME's settings where GNOME is the desktop. They are made only once, because they open a connection to the session
   /// bus, and are up to date whenever they are read.
   ///
@@ -43,14 +57,19 @@ enum DesktopSettings {
     let pointer: UnsafeMutablePointer<GSettings>?
   }
 
-  private static let gnome: GNOMESettings = {
+  private static let gnome = gnomeSettings(
+    "org.gnome.desktop.interface", ["enable-animations", "icon-theme", "gtk-theme", "text-scaling-factor"])
+  /// The schema is one of GNOME 40 and later.
+  private static let gnomeAccessibility = gnomeSettings("org.gnome.desktop.a11y.interface", ["high-contrast"])
+
+  /// - Parameter keys: what the settings must have. Reading another key would end the program.
+  private static func gnomeSettings(_ name: String, _ keys: [String]) -> GNOMESettings {
     let desktop = g_getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? ""
     guard desktop.split(separator: ":").contains("GNOME"), let source = g_settings_schema_source_get_default(),
-      let schema = g_settings_schema_source_lookup(source, "org.gnome.desktop.interface", 1)
+      let schema = g_settings_schema_source_lookup(source, name, 1)
     else { return GNOMESettings(pointer: nil) }
     defer { g_settings_schema_unref(schema) }
-    let hasKey = { (key: String) in g_settings_schema_has_key(schema, key) != 0 }
-    guard hasKey("enable-animations"), hasKey("icon-theme") else { return GNOMESettings(pointer: nil) }
+    guard keys.allSatisfy({ g_settings_schema_has_key(schema, $0) != 0 }) else { return GNOMESettings(pointer: nil) }
     return GNOMESettings(pointer: g_settings_new_full(schema, nil, nil))
-  }()
+  }
 }

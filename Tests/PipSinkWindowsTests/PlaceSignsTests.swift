@@ -291,9 +291,61 @@ import Testing
     #expect(place.y + place.height == end)
   }
 
+  @Test func textsAreAsLargeAsTheUserWantsThem() throws {
+    func rectangles(_ textScale: Double, _ change: (inout PlaceSigns) -> Void) -> [PictureRect] {
+      var images = LabelImages()
+      images.look.textScale = textScale
+      let signs = signs {
+        $0.rectangle = PictureRect(x: 0, y: 0, width: 640, height: 360)
+        change(&$0)
+      }
+      return signs.parts(&images, scale: 1).map(\.rectangle)
+    }
+    func isTwice(_ large: PictureRect, _ usual: PictureRect) -> Bool { abs(large.height - 2 * usual.height) <= 4 }
+    let texts = { (signs: inout PlaceSigns) in
+      signs.participant = Participant(name: "Anna")
+      signs.participant.isMicrophoneOff = true
+      signs.participant.caption = "Good morning"
+    }
+    let (usual, large) = (rectangles(1, texts), rectangles(2, texts))
+    try #require(usual.count == 3 && large.count == 3)
+    for (large, usual) in zip(large, usual) { #expect(isTwice(large, usual), "\(large), \(usual)") }
+    let bottom = { (places: [PictureRect]) in places.map { $0.y + $0.height } }
+    // The caption ends above the name and the mark, which stay in their corners.
+    #expect(bottom(usual) == [360, 360, 360 - 24] && bottom(large) == [360, 360, 360 - 48])
+    #expect(large[0].x == 0 && large[1].x + large[1].width == 640)
+    let covers = [1.0, 2].map { rectangles($0) { $0.cover = .init(.waiting) } }
+    #expect(covers[0][0] == covers[1][0], "the ground covers the picture as before")
+    #expect(isTwice(covers[1][1], covers[0][1]))
+  }
+
+  @Test func nothingIsSeenThroughTheGroundOfACaptionAndOfControlsWhereTheUserWantsAHighContrast() throws {
+    var images = LabelImages()
+    images.look.hasHighContrast = true
+    let caption = images[.caption("Hello", PictureSize(width: 640, height: 360), CaptionStyle()), 1]
+    var faces = ControlFaces()
+    let bars = ControlBars([PictureInPictureControl(.mute)], in: PictureSize(width: 320, height: 180)).bars
+    let bar = OverlayDrawing.bar(
+      try #require(bars.first), &faces, hovered: nil, ground: images.look.controlsGround, scale: 1)
+    for image in [caption, bar] {
+      let overlay = WindowOverlay()
+      overlay.set([.init(image: image, origin: (0, 0))])
+      let size = image.size
+      var bytes = [UInt8](repeating: 255, count: size.width * size.height * 4)
+      bytes.withUnsafeMutableBufferPointer { bytes in
+        guard let base = bytes.baseAddress else { return }
+        overlay.draw(
+          on: base, stride: size.width * 4, in: PictureRect(x: 0, y: 0, width: size.width, height: size.height)
+        ) { _ in }
+      }
+      let middle = size.height / 2 * size.width * 4
+      #expect(bytes[(middle + 4)..<(middle + 7)] == [0, 0, 0], "at the left edge, where no text or icon is")
+    }
+  }
+
   /// What is over a picture may be of any brightness, and the text on its ground is white.
   @Test func aCaptionCanBeReadOverAWhitePicture() {
-    let ground = pow((1 - OverlayDrawing.captionGround + 0.055) / 1.055, 2.4)
+    let ground = pow((1 - DesktopLook().captionGround + 0.055) / 1.055, 2.4)
     #expect(1.05 / (ground + 0.05) >= 4.5)
   }
 

@@ -184,6 +184,36 @@ struct UserThroughWindowManagerTests {
     }
     demo.stop()
   }
+
+  @Test(arguments: [("PipSink", "normal", ["a"]), (title, "pip", ["a", "b"])])
+  func theSizeOfTextsIsFollowedWhileTheWindowIsOpen(title: String, mode: String, streams: [String]) async throws {
+    let server = try await XServer()
+    let desktop = try SettingsManager(server)
+    let source =
+      "videotestsrc is-live=true pattern=red ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name="
+    let demo = try Demo.start(
+      [
+        "play", streams.map { source + $0 }.joined(separator: " "), "--surface", "window", "--mode", mode,
+        "--pip-layout", "grid",
+      ], environment: server.environment)
+    let window = try await server.window(title)
+    /// The height of the name at the lower left.
+    func nameHeight() async throws -> Int {
+      let image = try await server.screenshot()
+      let column = (0..<80).map { image.pixel(window.x + 3, window.y + window.height - 1 - $0) }
+      return column.prefix { $0.prefix(3).allSatisfy { (20...36).contains($0) } }.count
+    }
+    for (resolution, height) in [(96, 19...21), (144, 28...32), (96, 19...21)] {
+      desktop.set("Gdk/UnscaledDPI", to: UInt32(resolution * 1024))
+      var found = 0
+      let isRight = try await eventually {
+        found = try await nameHeight()
+        return height.contains(found)
+      }
+      #expect(isRight, "\(resolution): \(found)")
+    }
+    demo.stop()
+  }
 }
 
 /// A program that provides the desktop's settings (XSETTINGS).
@@ -204,12 +234,16 @@ private final class SettingsManager {
   }
 
   /// Sets the number of pixels in a unit.
-  func set(scale: UInt8) {
-    let name = Array("Gdk/WindowScalingFactor".utf8)
+  func set(scale: UInt32) { set("Gdk/WindowScalingFactor", to: scale) }
+
+  /// Has this setting and no other.
+  func set(_ name: String, to value: UInt32) {
+    let padding = [UInt8](repeating: 0, count: (4 - name.utf8.count % 4) % 4)
     // The byte order, a serial number, the number of settings; then kind 0, the name and its padding, a serial number
     // and the value.
     let bytes: [UInt8] =
-      [0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, UInt8(name.count), 0] + name + [0] + [1, 0, 0, 0, scale, 0, 0, 0]
+      [0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, UInt8(name.utf8.count), 0] + name.utf8 + padding + [1, 0, 0, 0]
+      + (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     let atom = screen.atoms[.settings]
     xcb_change_property(
       connection.pointer, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, atom, atom, 8, UInt32(bytes.count), bytes)

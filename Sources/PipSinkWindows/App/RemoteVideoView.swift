@@ -64,7 +64,7 @@ public final class RemoteVideoView {
       guard placeholder != oldValue else { return }
       // The picture has not moved when one text only replaces another.
       let isMove = (oldValue ?? placeholder) == .inPictureInPicture && (oldValue == nil) != (placeholder == nil)
-      showCover(placeholder.map { .init($0) }, fades: isMove && animates)
+      showCover(placeholder.map { .init($0) }, fades: isMove && look.animates)
     }
   }
 
@@ -101,8 +101,8 @@ public final class RemoteVideoView {
 
   // MARK: - In a container
 
-  /// Whether the user wants animations.
-  var animates = true
+  /// How the user wants the view to look.
+  var look = DesktopLook() { didSet { labels.look = look } }
 
   /// The view's rectangle in the window, in pixels; nil while the view is hidden.
   var rectangle: PictureRect? {
@@ -169,7 +169,8 @@ public final class RemoteVideoView {
     if pictureInPictureToggled != nil, controls.opacity > 0 {
       let button = buttonRectangle(scale: scale)
       let image = OverlayDrawing.button(
-        placeholder == .inPictureInPicture ? .backToApp : .pictureInPicture, isHovered: hovers, scale: scale)
+        placeholder == .inPictureInPicture ? .backToApp : .pictureInPicture, isHovered: hovers, look,
+        scale: scale * look.textScale)
       parts.append(
         .init(image: image, origin: (rectangle.x + button.x, rectangle.y + button.y), opacity: controls.opacity))
     }
@@ -178,6 +179,7 @@ public final class RemoteVideoView {
 
   /// The rectangle of the button in the view, in pixels.
   private func buttonRectangle(scale: Double) -> PictureRect {
+    let scale = scale * look.textScale
     let side = Int(nearest: Double(ControlBars.side) * scale)
     let margin = Int(nearest: Double(ControlBars.margin) * scale)
     return PictureRect(x: (rectangle?.width ?? 0) - margin - side, y: margin, width: side, height: side)

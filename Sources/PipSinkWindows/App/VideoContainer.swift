@@ -95,7 +95,7 @@ public final class VideoContainer {
 
   private func place(_ view: RemoteVideoView, in window: any NativeWindow) throws(PipSinkError) {
     let tile = try window.makeTile(decoration: overlay, renderer: renderer)
-    view.animates = window.animates
+    view.look = window.look
     view.tile = tile
   }
 
@@ -117,6 +117,8 @@ public final class VideoContainer {
   package func handle(_ event: WindowEvent) -> Bool {
     switch event {
     case .resized(let size):
+      // It may also be another look, or another scale, in the same size.
+      if let look = window?.look { for view in views where view.look != look { view.look = look } }
       self.size = size
       arrange()
     case .exposed: draw()

@@ -13,8 +13,8 @@ package protocol NativeWindow: WindowTileMaker, AnyObject {
   /// The window's size in pixels, as the server has reported it. It is 0 by 0 until then.
   var size: PictureSize { get }
 
-  /// Whether the user wants animations.
-  var animates: Bool { get }
+  /// How the user wants windows to look. It is read anew each time.
+  var look: DesktopLook { get }
 
   /// Keeps the screen on while the window can be seen, or lets it go off again. It does nothing where windows cannot ask
   /// for that, as on X11.

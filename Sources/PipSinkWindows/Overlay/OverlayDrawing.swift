@@ -5,14 +5,16 @@ import PipSink
 /// number of pixels in a unit.
 enum OverlayDrawing {
   /// Draws a row of controls.
+  ///
+  /// - Parameter ground: the opacity of the black ground.
   static func bar(
     _ bar: ControlBars.Bar, _ faces: inout ControlFaces, hovered: PictureInPictureAction?,
-    focused: PictureInPictureAction? = nil, scale: Double
+    focused: PictureInPictureAction? = nil, ground: Double = DesktopLook().controlsGround, scale: Double
   ) -> OverlayImage {
     let (width, height) = (bar.rectangle.width, bar.rectangle.height)
     return OverlayImage(PictureSize(width: width, height: height).scaled(by: scale), scale: scale) { context in
       guard let context else { return }
-      cairo_set_source_rgba(context, 0, 0, 0, 0.6)
+      cairo_set_source_rgba(context, 0, 0, 0, ground)
       fillRounded(context, 0, 0, Double(width), Double(height), radius: 6)
       for (control, x, width) in bar.places {
         cairo_save(context)
@@ -67,13 +69,13 @@ enum OverlayDrawing {
   }
 
   /// Draws a button that is shown over a stream's view.
-  static func button(_ icon: ControlIcon, isHovered: Bool, scale: Double) -> OverlayImage {
+  static func button(_ icon: ControlIcon, isHovered: Bool, _ look: DesktopLook, scale: Double) -> OverlayImage {
     let side = Double(ControlBars.side)
     return OverlayImage(
       PictureSize(width: ControlBars.side, height: ControlBars.side).scaled(by: scale), scale: scale
     ) { context in
       guard let context else { return }
-      cairo_set_source_rgba(context, 0, 0, 0, 0.6)
+      cairo_set_source_rgba(context, 0, 0, 0, look.controlsGround)
       fillRounded(context, 0, 0, side, side, radius: 6)
       if isHovered {
         cairo_set_source_rgba(context, 1, 1, 1, 0.25)
@@ -96,9 +98,11 @@ enum OverlayDrawing {
   /// Draws a caption on a dark ground. White on it has a contrast of at least 4.5 to 1 over any picture.
   ///
   /// - Parameter size: the size of the picture that it is over, in pixels.
-  static func caption(_ text: String, size: PictureSize, _ style: CaptionStyle, scale: Double) -> OverlayImage {
+  static func caption(
+    _ text: String, size: PictureSize, _ style: CaptionStyle, _ look: DesktopLook = .init(), scale: Double
+  ) -> OverlayImage {
     let (width, height) = (Double(size.width) / scale, Double(size.height) / scale)
-    let fontSize = style.fontSize(inHeight: height)
+    let fontSize = style.fontSize(inHeight: height) * look.textScale
     let (paddingX, paddingY) = ((fontSize * 0.4).rounded(), (fontSize * 0.15).rounded())
     let layOut = { (layout: OpaquePointer) in
       pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER)
@@ -115,7 +119,7 @@ enum OverlayDrawing {
       height: Int(min(height, Double(extents.height) + 2 * paddingY).rounded(.up)))
     return OverlayImage(extent.scaled(by: scale), scale: scale) { context in
       guard let context else { return }
-      cairo_set_source_rgba(context, 0, 0, 0, captionGround)
+      cairo_set_source_rgba(context, 0, 0, 0, look.captionGround)
       fillRounded(context, 0, 0, Double(extent.width), Double(extent.height), radius: fontSize * 0.25)
       withText(text, font: "sans", size: fontSize, on: context) { layout in
         layOut(layout)
@@ -125,9 +129,6 @@ enum OverlayDrawing {
       }
     }
   }
-
-  /// The opacity of the black ground of a caption.
-  static let captionGround = 0.75
 
   /// Draws a help text of several lines in a monospaced font.
   static func help(_ text: String, scale: Double) -> OverlayImage {
@@ -283,4 +284,11 @@ enum OverlayDrawing {
     cairo_arc(context, x + radius, y + radius, radius, .pi, 3 * .pi / 2)
     cairo_close_path(context)
   }
+}
+
+extension DesktopLook {
+  /// The opacity of the black ground of controls.
+  var controlsGround: Double { hasHighContrast ? 1 : 0.6 }
+  /// The opacity of the black ground of a caption.
+  var captionGround: Double { hasHighContrast ? 1 : 0.75 }
 }

@@ -62,7 +62,7 @@ struct PlaceSigns {
       // It stands above the name and the marks, whether or not there are any, so that it does not jump.
       let style = CaptionStyle.current
       let image = images[.caption(participant.caption, rectangle.size, style), scale]
-      let margin = Int(nearest: Double(OverlayDrawing.markSide) * scale)
+      let margin = Int(nearest: Double(OverlayDrawing.markSide) * scale * images.look.textScale)
       let end = min(bottom - margin, controlsTop ?? .max)
       let top = style.isAtTop ? rectangle.y + margin / 2 : max(rectangle.y, end - image.size.height)
       parts.append(.init(image: image, origin: (rectangle.x + (rectangle.width - image.size.width) / 2, top)))
@@ -90,6 +90,8 @@ struct PlaceSigns {
 
 /// The images of texts and marks, which stay the same from one drawing to the next.
 struct LabelImages {
+  /// How the user wants them to look.
+  var look = DesktopLook() { didSet { if look != oldValue { images = [:] } } }
   /// What an image depends on, apart from the scale. Sizes are in pixels.
   enum Label: Hashable {
     /// What stands in place of a picture.
@@ -106,19 +108,23 @@ struct LabelImages {
   private var used: Set<Label> = []
 
   /// The image of a label.
+  ///
+  /// - Parameter scale: the number of pixels in a unit, where texts have their usual size.
   subscript(label: Label, scale: Double) -> OverlayImage {
     mutating get {
       if scale != self.scale { (images, self.scale) = ([:], scale) }
       used.insert(label)
       if let image = images[label] { return image }
+      // The font of a caption follows the picture's height in units.
+      let large = scale * look.textScale
       let image =
         switch label {
         case .cover(let text, let portrait, let size):
-          OverlayDrawing.cover(text, portrait, size: size, scale: scale)
-        case .name(let name, let width): OverlayDrawing.name(name, width: width, scale: scale)
+          OverlayDrawing.cover(text, portrait, size: size, scale: large)
+        case .name(let name, let width): OverlayDrawing.name(name, width: width, scale: large)
         case .caption(let text, let size, let style):
-          OverlayDrawing.caption(text, size: size, style, scale: scale)
-        case .mark(let icon): OverlayDrawing.mark(icon, scale: scale)
+          OverlayDrawing.caption(text, size: size, style, look, scale: scale)
+        case .mark(let icon): OverlayDrawing.mark(icon, scale: large)
         }
       images[label] = image
       return image

@@ -9,6 +9,8 @@ struct SeekBar: Equatable {
   let progress: PlaybackProgress
   /// Whether the keyboard uses the bar.
   let isFocused: Bool
+  /// The opacity of the black ground.
+  let ground: Double
   /// The number of pixels in a unit.
   let scale: Double
   /// The width of each of the two times.
@@ -17,8 +19,12 @@ struct SeekBar: Equatable {
   private static let padding = 8
   private static let knobRadius = 5.0
 
-  init(_ rectangle: PictureRect, _ progress: PlaybackProgress, isFocused: Bool = false, scale: Double) {
-    (self.rectangle, self.progress, self.isFocused, self.scale) = (rectangle, progress, isFocused, scale)
+  init(
+    _ rectangle: PictureRect, _ progress: PlaybackProgress, isFocused: Bool = false,
+    ground: Double = DesktopLook().controlsGround, scale: Double
+  ) {
+    (self.rectangle, self.progress, self.isFocused) = (rectangle, progress, isFocused)
+    (self.ground, self.scale) = (ground, scale)
     // All times are as wide as the longest one, so that the track does not move.
     let widest = String(Self.text(of: progress.duration).map { $0 == ":" ? ":" : "0" })
     timeWidth = OverlayDrawing.width(of: widest, scale: scale)
@@ -52,13 +58,14 @@ struct SeekBar: Equatable {
     let times: [String]
     let knob: Int
     let isFocused: Bool
+    let ground: Double
   }
 
   var look: Look {
     let (start, end) = track
     return Look(
       rectangle: rectangle, scale: scale, times: [progress.position, progress.duration].map { Self.text(of: $0) },
-      knob: Int(nearest: (start + (end - start) * part) * scale), isFocused: isFocused)
+      knob: Int(nearest: (start + (end - start) * part) * scale), isFocused: isFocused, ground: ground)
   }
 
   /// A time as people write it: "3:07", or "1:03:07".
@@ -74,7 +81,7 @@ struct SeekBar: Equatable {
     return OverlayImage(size.scaled(by: scale), scale: scale) { context in
       guard let context else { return }
       let (width, middle) = (Double(size.width), Double(size.height) / 2)
-      cairo_set_source_rgba(context, 0, 0, 0, 0.6)
+      cairo_set_source_rgba(context, 0, 0, 0, ground)
       OverlayDrawing.fillRounded(context, 0, 0, width, Double(size.height), radius: 6)
       let (padding, room) = (Double(Self.padding), Double(timeWidth))
       for (text, x) in zip(look.times, [padding, width - padding - room]) {

@@ -4,8 +4,10 @@ import PipSink
 /// pointer rests or leaves. While the keyboard uses one, they stay.
 @MainActor
 final class OverlayControls {
-  /// The number of pixels in a unit.
+  /// The number of pixels in a unit of the controls, which is larger where the user wants large texts.
   var scale = 1.0
+  /// The opacity of the ground.
+  var ground = DesktopLook().controlsGround
   private let changed: @MainActor () -> Void
   private let focusChanged: @MainActor () -> Void
   private let fading = FadingOpacity()
@@ -29,6 +31,7 @@ final class OverlayControls {
     let bar: ControlBars.Bar
     let hovered: PictureInPictureAction?
     let focused: PictureInPictureAction?
+    let ground: Double
     let scale: Double
   }
 
@@ -57,9 +60,13 @@ final class OverlayControls {
     guard opacity > 0 else { return [] }
     images = bars.bars.map { bar in
       let own = { (action: PictureInPictureAction?) in bar.controls.first { $0.action == action }?.action }
-      let look = Look(bar: bar, hovered: own(hovered), focused: own(focused), scale: scale)
+      let look = Look(bar: bar, hovered: own(hovered), focused: own(focused), ground: ground, scale: scale)
       return images.first { $0.look == look }
-        ?? (look, OverlayDrawing.bar(bar, &faces, hovered: look.hovered, focused: look.focused, scale: scale))
+        ?? (
+          look,
+          OverlayDrawing.bar(
+            bar, &faces, hovered: look.hovered, focused: look.focused, ground: ground, scale: scale)
+        )
     }
     return images.map { part($1, at: $0.bar.rectangle) } + seekBarParts(presentation.progress, in: bars.seekBar)
   }
@@ -81,7 +88,7 @@ final class OverlayControls {
       return []
     }
     if let draggedTime { progress.position = draggedTime }
-    let bar = SeekBar(rectangle, progress, isFocused: focused == .seek, scale: scale)
+    let bar = SeekBar(rectangle, progress, isFocused: focused == .seek, ground: ground, scale: scale)
     seekBar = bar
     if seekBarImage?.look != bar.look { seekBarImage = (bar.look, bar.image()) }
     return seekBarImage.map { [part($0.image, at: rectangle)] } ?? []

@@ -48,8 +48,7 @@ extension PictureInPictureWindow {
   private func didResize(_ native: any NativePictureInPictureWindow) {
     let isNew = size != native.size
     size = native.size
-    if controls.scale != native.scale {
-      controls.scale = native.scale
+    if follow(native) {
       draw()
       if isOpen, !pointer.isActive {
         resize(toWidth: placement.width)

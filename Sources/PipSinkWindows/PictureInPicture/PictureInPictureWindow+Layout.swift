@@ -7,7 +7,7 @@ extension PictureInPictureWindow {
   /// - Parameter isAnimated: whether places that were there before move to their new parts, unless the desktop's
   ///   animations are off.
   func divide(isAnimated: Bool = false) {
-    if isAnimated, native?.animates == true, size.isValid {
+    if isAnimated, native?.look.animates == true, size.isValid {
       let start = rectangles
       isArranging = true
       arranging.run(from: 0, to: 1) { [weak self] in self?.arrange(from: start, $0) }

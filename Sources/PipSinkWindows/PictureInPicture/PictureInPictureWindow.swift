@@ -170,13 +170,14 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     let native = try connected()
     kind.warnOnce(native.limitation)
     if slots[0].tile == nil { slots[0].tile = try native.makeTile(decoration: overlays[0], renderer: windowRenderer) }
+    follow(native)
     isOpen = true
     chooseMonitor()
     update(presentation)
     chooseFreeCorner()
     native.describe(presentation.title)
     snap(to: placement.corner)
-    let fades = native.isComposited && native.animates
+    let fades = native.isComposited && native.look.animates
     native.setOpacity(fades ? 0 : presentation.opacity)
     native.show()
     if fades {
@@ -264,9 +265,20 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     let made = try makeNative { [weak self] in self?.handle($0) }
     native = made
     (isShaped, size) = (false, PictureSize(width: 0, height: 0))
-    controls.scale = made.scale
+    follow(made)
     made.keepScreenOn(isScreenKeptOn)
     return made
+  }
+
+  /// Draws what lies over the pictures as large, and in the way, as the user wants it now.
+  ///
+  /// - Returns: whether that is new.
+  @discardableResult
+  func follow(_ native: any NativePictureInPictureWindow) -> Bool {
+    let look = native.look
+    let scale = native.scale * look.textScale
+    defer { (labels.look, controls.ground, controls.scale) = (look, look.controlsGround, scale) }
+    return labels.look != look || controls.scale != scale
   }
 
   /// The name of the display server on which the window is.

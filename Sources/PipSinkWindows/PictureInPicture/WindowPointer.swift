@@ -84,8 +84,14 @@ final class WindowPointer {
 
   private var scale: Double { window.native?.scale ?? 1 }
 
+  /// A place in units of the controls.
+  private func onControls(_ place: Place) -> (x: Double, y: Double) {
+    (place.x / window.controls.scale, place.y / window.controls.scale)
+  }
+
   private func control(at place: Place) -> PictureInPictureAction? {
-    window.controls.action(x: Int(place.x / scale), y: Int(place.y / scale))
+    let (x, y) = onControls(place)
+    return window.controls.action(x: Int(x), y: Int(y))
   }
 
   func press(_ button: Int, _ place: Place, _ time: UInt32) {
@@ -95,7 +101,7 @@ final class WindowPointer {
     }
     if let action = control(at: place) {
       lastPress = nil
-      return action == .seek ? window.controls.seek(toX: place.x / scale) : window.controls.press(action)
+      return action == .seek ? window.controls.seek(toX: onControls(place).x) : window.controls.press(action)
     }
     // A finger presses without having moved over the window before.
     window.controls.show()
@@ -147,7 +153,7 @@ final class WindowPointer {
     let isNew = isNew
     self.isNew = false
     if isNew, mayStepAside { return stepAside() }
-    if window.controls.isSeeking { return window.controls.seek(toX: place.x / scale) }
+    if window.controls.isSeeking { return window.controls.seek(toX: onControls(place).x) }
     if drag == nil, smallDrag == nil {
       _ = tell(place) { .moved(x: $0, y: $1) }
       if isHeldOnContent { return }
@@ -157,7 +163,8 @@ final class WindowPointer {
         small.start, x: Int(place.x - small.place.x), y: Int(place.y - small.place.y))
     }
     guard let drag else {
-      window.controls.move(x: Int(place.x / scale), y: Int(place.y / scale))
+      let (x, y) = onControls(place)
+      window.controls.move(x: Int(x), y: Int(y))
       return
     }
     guard let native = window.native, let distance = native.dragDistance(to: place) else { return }

@@ -98,7 +98,7 @@ class WaylandWindow: NativeWindow {
   var isBroken: Bool { isClosed || connection.loop.isLost }
 
   /// Whether the user wants animations.
-  var animates: Bool { DesktopSettings.wantsAnimations }
+  var look: DesktopLook { DesktopSettings.look }
 
   func makeTile(decoration: WindowOverlay, renderer: WindowRenderer) throws(PipSinkError) -> any WindowTile {
     guard let tileGlobals = WaylandTile.Globals(globals, renderer) else {

@@ -11,7 +11,7 @@ class X11Window: NativeWindow {
   let id: UInt32
   let screen: X11Screen
   /// The number of pixels in a unit. It is always a whole number on X11, and follows the desktop's settings.
-  var scale: Double { Double(reader.desktop.withLock { $0.scale }) }
+  var scale: Double { Double(reader.settings.withLock { $0.scale }) }
   /// The window's size in pixels, as the server has reported it.
   final var size = PictureSize(width: 0, height: 0)
   /// The place and size that were asked for last, in pixels.
@@ -51,7 +51,7 @@ class X11Window: NativeWindow {
     self.id = id
     let reader = X11WindowEvents(screen, window: id)
     self.reader = reader
-    let scale = reader.desktop.withLock { $0.scale }
+    let scale = reader.settings.withLock { $0.scale }
     asked = PictureRect(x: 0, y: 0, width: size.width * scale, height: size.height * scale)
     let mask =
       XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_EXPOSURE.rawValue
@@ -320,5 +320,11 @@ class X11Window: NativeWindow {
     if let tile = tile as? X11Tile { tileWindows.remove(tile.window) }
   }
 
-  var animates: Bool { reader.desktop.withLock { $0.animates } && DesktopSettings.wantsAnimations }
+  var look: DesktopLook {
+    var look = DesktopSettings.look
+    let settings = reader.settings.withLock { $0 }
+    if !settings.animates { look.animates = false }
+    if let textScale = settings.textScale { look.textScale = textScale }
+    return look
+  }
 }

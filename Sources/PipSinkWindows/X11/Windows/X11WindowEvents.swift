@@ -15,15 +15,17 @@ final class X11WindowEvents: @unchecked Sendable {
   let origin = Locked<SIMD2<Int>?>(nil)
   private var isInFrame = false
   /// What the desktop's settings say.
-  let desktop = Locked(DesktopLook())
+  let settings = Locked(Settings())
   /// The window that has the desktop's settings, or 0.
   private var settingsOwner: UInt32 = 0
   /// The window's size as the server has reported it, in pixels.
   private var size: PictureSize?
 
-  struct DesktopLook: Equatable {
+  struct Settings: Equatable {
     var scale = 1
     var animates = true
+    /// By what factor texts are larger than usual; nil where no program says that.
+    var textScale: Double?
   }
 
   init(_ screen: X11Screen, window: UInt32) {
@@ -34,15 +36,17 @@ final class X11WindowEvents: @unchecked Sendable {
 
   /// Reads the desktop's settings, which may have changed, or belong to another program.
   ///
-  /// - Returns: an event that says so when the window has another scale now.
+  /// - Returns: an event that says so when what is in the window has another scale now.
   @discardableResult
   private func readSettings() -> WindowEvent? {
     let (owner, settings) = screen.watchSettings()
     settingsOwner = owner
-    let look = DesktopLook(scale: screen.scale(settings), animates: settings.numbers["Gtk/EnableAnimations"] != 0)
-    let isScaled = desktop.withLock { desktop in
-      defer { desktop = look }
-      return desktop.scale != look.scale
+    let new = Settings(
+      scale: screen.scale(settings), animates: settings.numbers["Gtk/EnableAnimations"] != 0,
+      textScale: settings.numbers["Gdk/UnscaledDPI"].map { DesktopLook.textScale(resolution: $0) })
+    let isScaled = self.settings.withLock { settings in
+      defer { settings = new }
+      return settings.scale != new.scale || settings.textScale != new.textScale
     }
     return isScaled ? size.map { .resized($0) } : nil
   }
