@@ -178,7 +178,7 @@ import Testing
       ? "souphttpsrc location=http://127.0.0.1:\(port)/x ! decodebin"
       : "rtspsrc protocols=tcp location=rtsp://127.0.0.1:\(port)/x ! decodebin"
     let result = try await Demo.play([
-      "\(source) ! videoconvert ! appsink name=a", "--surface", "none", "--log-level", "debug", "--duration", "10",
+      "\(source) ! videoconvert ! appsink name=a", "--surface", "none", "--log-level", "debug", "--duration", "3",
     ])
     #expect(result.status == 74 && !result.wasKilled, "\(result.errors)")
     Self.expectVisible(result)

@@ -182,7 +182,7 @@ import Testing
 
   @Test func rtspWithoutAServerNamesTheElement() async throws {
     let result = try await Demo.play(
-      Demo.pipeline("rtsp") + ["--duration", "30"], environment: ["RTSP_URL": "rtsp://127.0.0.1:9/none"])
+      Demo.pipeline("rtsp") + ["--duration", "3"], environment: ["RTSP_URL": "rtsp://127.0.0.1:9/none"])
     #expect(result.status == 74)
     #expect(
       result.errors.contains("rtspsrc0") && result.errors.contains("rtsp://127.0.0.1:9/none: "), "\(result.errors)")
